@@ -206,7 +206,7 @@ export async function boot({
       runtime.isDraining = true
       return Promise.all([pool?.close(), server.close(config)])
     })
-    await pool?.start(address.port, (accept) => server.listenAside(accept))
+    await pool?.start(address.port, server)
     // The last step, so that a failed boot does not make a key that is never shown.
     const newAdminKey = config.adminKey || thread ? undefined : await firstAdminKey(accounts.keys)
     const host = address.family === 'IPv6' ? `[${address.address}]` : address.address

@@ -5,15 +5,17 @@ import { afterEach, expect, test } from 'vitest'
 import { clientAddress } from '../../kernel/http/client.ts'
 import { endWithAnswer } from '../../kernel/http/early-answer.ts'
 import { IpRanges } from '../../kernel/kit/ip-ranges.ts'
-import { acceptForwarded, forwardTo, newForwardSecret } from './forward.ts'
+import { ForwardedServer, forwardTo } from './forward.ts'
 
 const servers: Server[] = []
+const forwarded: ForwardedServer[] = []
 
-afterEach(() => {
+afterEach(async () => {
   for (const server of servers.splice(0)) {
     server.closeAllConnections()
     server.close()
   }
+  await Promise.all(forwarded.splice(0).map((server) => server.close()))
 })
 
 async function serve(listener: RequestListener): Promise<number> {
@@ -23,16 +25,17 @@ async function serve(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-const secret = newForwardSecret()
+/** The server of the first thread, which is forwarded to. */
+function first(answer: RequestListener): Promise<{ readonly port: number; readonly secret: string }> {
+  const server = new ForwardedServer(10_000, answer)
+  forwarded.push(server)
+  return server.listen()
+}
 
-/** A server that hands everything on to another, which knows the secret. */
+/** A server that forwards everything to another. */
 async function between(answer: RequestListener): Promise<string> {
-  const port = await serve((req, res) => {
-    if (acceptForwarded(req, secret)) answer(req, res)
-    else req.socket.destroy()
-  })
-  const hand = forwardTo({ port, secret })
-  return `http://127.0.0.1:${await serve((req, res) => void hand(req, res))}`
+  const forward = forwardTo(await first(answer))
+  return `http://127.0.0.1:${await serve((req, res) => void forward(req, res))}`
 }
 
 test('a request and its answer come through as they are', async () => {
@@ -67,11 +70,9 @@ test('the client is who asked, and nothing of how it was handed on is seen', asy
 })
 
 test('whoever does not know the secret is not answered', async () => {
-  const port = await serve((req, res) => {
-    if (acceptForwarded(req, secret)) res.end('in')
-    else req.socket.destroy()
-  })
-  const headers = { 'x-forward-for': '8.8.8.8', 'x-forward-secret': newForwardSecret() }
+  const { port, secret } = await first((_, res) => res.end('in'))
+  const other = secret.replaceAll(/./g, (letter) => (letter === 'a' ? 'b' : 'a'))
+  const headers = { 'x-forward-for': '8.8.8.8', 'x-forward-secret': other }
   await expect(fetch(`http://127.0.0.1:${port}`, { headers })).rejects.toThrow()
   await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow()
 })
@@ -92,7 +93,7 @@ test('an answer comes as it is written, and ends where it was made when the clie
 })
 
 test('says so when the first thread cannot be reached', async () => {
-  const hand = forwardTo({ port: 1, secret })
+  const hand = forwardTo({ port: 1, secret: 'any' })
   const port = await serve((req, res) => void hand(req, res))
   const response = await fetch(`http://127.0.0.1:${port}`)
   expect(response.status).toBe(500)

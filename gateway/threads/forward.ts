@@ -1,10 +1,13 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { contain } from '../../kernel/contain.ts'
 import { internalError } from '../../kernel/errors.ts'
 import { markForwarded } from '../../kernel/http/client.ts'
 import { endWithAnswer, refuse } from '../../kernel/http/early-answer.ts'
 import { Agent, request } from '../../kernel/http/node-http.ts'
+import { closeServer, serve } from '../../kernel/http/server.ts'
 
 /** Of one connection, not of the request. */
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'expect'])
@@ -17,10 +20,8 @@ export interface MainEndpoint {
   readonly secret: string
 }
 
-export const newForwardSecret = (): string => randomBytes(32).toString('base64url')
-
 /** Whether a request was forwarded by a thread of ours; then it is as if the client had sent it here. */
-export function acceptForwarded(req: IncomingMessage, secret: string): boolean {
+function acceptForwarded(req: IncomingMessage, secret: string): boolean {
   const [given, client] = [Buffer.from(String(req.headers[secretHeader])), String(req.headers[clientHeader])]
   const expected = Buffer.from(secret)
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false
@@ -28,6 +29,29 @@ export function acceptForwarded(req: IncomingMessage, secret: string): boolean {
   delete req.headers[clientHeader]
   markForwarded(req, client)
   return true
+}
+
+/** Answers what other threads forward, on a port of this machine only. The connection of any other request is closed. */
+export class ForwardedServer {
+  readonly #server: ReturnType<typeof serve>
+  readonly #secret = randomBytes(32).toString('base64url')
+
+  constructor(requestTimeout: number, answer: (req: IncomingMessage, res: ServerResponse) => void) {
+    this.#server = serve(requestTimeout, (req, res) => {
+      if (acceptForwarded(req, this.#secret)) answer(req, res)
+      else req.socket.destroy()
+    })
+  }
+
+  async listen(): Promise<MainEndpoint> {
+    this.#server.listen({ port: 0, host: '127.0.0.1' })
+    await once(this.#server, 'listening')
+    return { port: (this.#server.address() as AddressInfo).port, secret: this.#secret }
+  }
+
+  close(): Promise<void> {
+    return closeServer(this.#server)
+  }
 }
 
 /** Forwards requests to the first thread, and its answers back as they come. Resolves when a request is over. */

@@ -17,7 +17,7 @@ import type { Argument, Result } from '../../storage/shared/rpc-port.ts'
 import type { SharedEngine } from '../../storage/shared.ts'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
 import { AllThreads } from './all-threads.ts'
-import { acceptForwarded, newForwardSecret } from './forward.ts'
+import { ForwardedServer } from './forward.ts'
 import type { FirstMethods, ThreadData, ThreadMethods } from './methods.ts'
 import type { FirstRelay, Relayed } from './relay.ts'
 import { youngMbOfCalls } from './young-generation.ts'
@@ -54,6 +54,7 @@ export class ThreadPool implements OtherThreads {
   readonly all: AllThreads
   readonly #parts: ThreadPoolParts
   readonly #threads = new Map<number, ThreadHandle>()
+  #forwarded: ForwardedServer | undefined
 
   constructor(parts: ThreadPoolParts) {
     this.#parts = parts
@@ -65,9 +66,10 @@ export class ThreadPool implements OtherThreads {
     return this.#parts.config.server.threads - 1
   }
 
-  async start(port: number, listenAside: HttpServer['listenAside']): Promise<void> {
-    const secret = newForwardSecret()
-    const main = { port: await listenAside((req) => acceptForwarded(req, secret)), secret }
+  async start(port: number, server: Pick<HttpServer, 'route'>): Promise<void> {
+    const { requestTimeout } = this.#parts.config.server
+    this.#forwarded = new ForwardedServer(requestTimeout, (req, res) => server.route(req, res))
+    const main = await this.#forwarded.listen()
     for (let number = 2; number <= this.count + 1; number++)
       this.#threads.set(number, this.#thread(number, { port, main }))
     const start = () => Promise.all([...this.#threads.values()].map((thread) => thread.start()))
@@ -111,6 +113,7 @@ export class ThreadPool implements OtherThreads {
       thread.close((last) => last.call('close', undefined), ms),
     )
     await Promise.all(ended)
+    await this.#forwarded?.close()
   }
 
   /** The answers of those that can give one. */

@@ -31,14 +31,13 @@ export class HttpServer {
   /** Requests that have not ended, and the waiters for their end. */
   #running = 0
   #waiting: (() => void)[] = []
-  #aside: Server | undefined
   #phase: 'open' | 'leaving' | 'draining' = 'open'
 
   constructor(parts: ServerParts) {
     this.#parts = parts
     this.#server = serve(parts.requestTimeout, (req, res) => {
       if (req.headers.host === undefined && req.httpVersionMinor === 1) refuse(res, hostless())
-      else this.#route(req, res)
+      else this.route(req, res)
     })
   }
 
@@ -55,20 +54,6 @@ export class HttpServer {
   }
 
   /**
-   * Also listens on a port of this machine only, for requests that `accept` finds to come from this process; the connection of
-   * any other is closed. Resolves with the port.
-   */
-  async listenAside(accept: (req: IncomingMessage) => boolean): Promise<number> {
-    this.#aside = serve(this.#parts.requestTimeout, (req, res) => {
-      if (accept(req)) this.#route(req, res)
-      else req.socket.destroy()
-    })
-    this.#aside.listen({ port: 0, host: '127.0.0.1' })
-    await once(this.#aside, 'listening')
-    return (this.#aside.address() as AddressInfo).port
-  }
-
-  /**
    * Answers for `drainDelay` milliseconds more, and closes the connection with each answer, so that a balancer has time to look
    * elsewhere. Then refuses new requests, gives running ones `drain` milliseconds to end, and closes the rest. It listens until
    * then, so that a client on its way here gets an answer that it should come back. Calls that were cut off may settle; a route
@@ -79,10 +64,7 @@ export class HttpServer {
     if (drainDelay > 0) await sleep(drainDelay)
     this.#phase = 'draining'
     await this.#quiet(drain)
-    const servers = this.#aside ? [this.#server, this.#aside] : [this.#server]
-    const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
-    for (const server of servers) server.closeAllConnections()
-    await Promise.all(closed)
+    await closeServer(this.#server)
     await this.#quiet(settleMs)
   }
 
@@ -96,7 +78,8 @@ export class HttpServer {
     clearTimeout(timer)
   }
 
-  #route(req: IncomingMessage, res: ServerResponse): void {
+  /** Answers a request. */
+  route(req: IncomingMessage, res: ServerResponse): void {
     const url = req.url ?? '/'
     const end = url.indexOf('?')
     const wire =
@@ -128,7 +111,10 @@ export class HttpServer {
 }
 
 /** A server of which no request, and nothing that is none, can end the process. */
-function serve(requestTimeout: number, answer: (req: IncomingMessage, res: ServerResponse) => void): Server {
+export function serve(
+  requestTimeout: number,
+  answer: (req: IncomingMessage, res: ServerResponse) => void,
+): Server {
   const take = contain('a request', (req: IncomingMessage, res: ServerResponse) => {
     try {
       answer(req, res)
@@ -153,6 +139,13 @@ function serve(requestTimeout: number, answer: (req: IncomingMessage, res: Serve
   )
   server.on('clientError', contain('bytes that are no request', refuseBytes))
   return server
+}
+
+/** Ends a server and its connections. */
+export function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeAllConnections()
+  return closed
 }
 
 const hostless = (): GatewayError => badRequest('An HTTP/1.1 request needs a Host header.', { param: 'Host' })

@@ -50,8 +50,8 @@ export interface Threads {
 export interface OtherThreads {
   /** They and this one. */
   readonly all: Threads
-  /** Starts them all, to listen on the first one's port and to forward to it. Rejects when one cannot. */
-  start(port: number, listenAside: HttpServer['listenAside']): Promise<void>
+  /** Starts them all, to listen on the port of the first one's server and to forward to it. Rejects when one cannot. */
+  start(port: number, server: Pick<HttpServer, 'route'>): Promise<void>
   /** Resolves when a change of plugins holds in all of them. */
   tell(news: NumberedNews): Promise<void>
   /** Has all drain and end. */
