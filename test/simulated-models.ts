@@ -67,30 +67,38 @@ export type Marking = (isRight: { a: boolean; b: boolean }) => { a: number; b: n
 /** Marks by the result alone. */
 export const fairMarking: Marking = ({ a, b }) => ({ a: a ? 0.9 : 0.1, b: b ? 0.9 : 0.1 })
 
-/** Has an upstream answer as these models do; `how` may change what one of them does. */
+/** Sums that are asked for are below it. */
+const most = 100
+
+/** Has an upstream answer as these models do; `script` may say what one of them does instead. */
 export function simulate(
   upstream: Upstream,
   how: { marking?: Marking; script?: (model: string, n: number) => Script | undefined } = {},
 ): void {
-  let asked: Asked
-  const marking = how.marking ?? fairMarking
-  const isSimulated = ({ body }: RecordedRequest): boolean => {
-    asked = body as Asked
-    return asked.model.startsWith('sim-')
+  const { marking = fairMarking, script } = how
+  const keys = new WeakMap<RecordedRequest, string>()
+  const keyOf = (request: RecordedRequest): string => {
+    const key = keys.get(request) ?? readKey(request.body as Asked)
+    keys.set(request, key)
+    return key
   }
-  const answerNow = (): Script => {
-    const text = JSON.stringify(asked.messages.at(-1)!.content)
-    const n = Number(/What is (\d+) and/.exec(text)?.[1] ?? 0)
-    if (asked.model === 'sim-judge') return { content: JSON.stringify(marksOf(asked, n, marking)) }
-    return how.script?.(asked.model, n) ?? answerOf(asked.model, n)
-  }
-  // The fields of a script are read when a request is answered, before another one is looked at.
-  const fields = ['content', 'status', 'gate', 'hang'] as const
-  const script = Object.defineProperties(
-    { times: Number.POSITIVE_INFINITY },
-    Object.fromEntries(fields.map((field) => [field, { get: () => answerNow()[field], enumerable: true }])),
-  )
-  upstream.reply(isSimulated, script)
+  const reply = (key: string, answer: Script): void =>
+    upstream.reply((request) => keyOf(request) === key, { ...answer, times: Number.POSITIVE_INFINITY })
+  for (const a of [true, false])
+    for (const b of [true, false])
+      reply(`sim-judge ${a} ${b}`, { content: JSON.stringify(marking({ a, b })) })
+  for (const model of Object.keys(simulated))
+    for (let n = 0; n < most; n += 1) reply(`${model} ${n}`, script?.(model, n) ?? answerOf(model, n))
+}
+
+/** The model and the sum that it is asked for, or for the judge whether the answers are right. */
+function readKey({ model, messages }: Asked): string {
+  const text = JSON.stringify(messages.at(-1)?.content)
+  const n = Number(/What is (\d+) and/.exec(text)?.[1] ?? 0)
+  if (model !== 'sim-judge') return `${model} ${n}`
+  const { answers } = JSON.parse(messages.at(-1)!.content as string) as { answers: { a: string; b: string } }
+  const isRight = (answer: string): boolean => answer.startsWith(`It is ${2 * n}.`)
+  return `sim-judge ${isRight(answers.a)} ${isRight(answers.b)}`
 }
 
 function answerOf(model: string, n: number): Script {
@@ -98,10 +106,4 @@ function answerOf(model: string, n: number): Script {
   if (fails?.(n)) return { status: 500 }
   const result = isRight(n) ? 2 * n : 2 * n + 1
   return { content: `It is ${result}.${' Indeed it is so.'.repeat(words)}` }
-}
-
-function marksOf({ messages }: Asked, n: number, marking: Marking): { a: number; b: number } {
-  const { answers } = JSON.parse(messages.at(-1)!.content as string) as { answers: { a: string; b: string } }
-  const isRight = (text: string): boolean => text.startsWith(`It is ${2 * n}.`)
-  return marking({ a: isRight(answers.a), b: isRight(answers.b) })
 }

@@ -19,11 +19,11 @@ interface Ranked {
 
 /** The models in the order in which a mode prefers them, made anew when the configuration or a score has changed. */
 export class Ranking {
-  readonly #configured: Configured
-  readonly #scores: Scores
+  readonly #configured: Pick<Configured, 'current' | 'updatedAt'>
+  readonly #scores: Pick<Scores, 'all' | 'of'>
   #made: Ranked | undefined
 
-  constructor(configured: Configured, scores: Scores) {
+  constructor(configured: Pick<Configured, 'current' | 'updatedAt'>, scores: Pick<Scores, 'all' | 'of'>) {
     this.#configured = configured
     this.#scores = scores
   }
