@@ -245,6 +245,7 @@ export {
   type GuardrailSpan,
   type OwnGuardrailRules,
 } from './guardrails.ts'
+export { type InsightRecord, type InsightReport, Insights } from './insights.ts'
 export {
   type AddJob,
   type CronOptions,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineArea } from '#kernel'
+import { defineArea, Insights as InsightsToken } from '#kernel'
 import { Insights } from './insights.ts'
 import { insightRoute } from './routes/insights.ts'
 
@@ -7,6 +7,8 @@ export default defineArea({
   settings: z.strictObject({}),
 
   setup(context) {
-    insightRoute(context, new Insights(context))
+    const insights = new Insights(context)
+    context.provide(InsightsToken, insights)
+    insightRoute(context, insights)
   },
 })
