@@ -42,6 +42,7 @@ export default defineModule({
           if (fallback === undefined || !isOfModel(error)) throw error
           routed(call).fellBack = true
           call.trace.decide({ kind: 'autopilot', chosen: fallback, reason: `${call.request.model} failed` })
+          call.trace.header('X-Autopilot-Model', fallback)
           return next(call.withRequest({ model: fallback }))
         }
       },

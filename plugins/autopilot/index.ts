@@ -17,6 +17,7 @@ import { Decisions } from './decisions/decisions.ts'
 import { addDecisionRoutes } from './decisions/routes.ts'
 import { Drift } from './drift/drift.ts'
 import { Estimates } from './routing/estimates.ts'
+import { Openings } from './routing/openings.ts'
 import { Ranking } from './routing/ranking.ts'
 import type { Chosen } from './routing/route.ts'
 import { advice, Router } from './routing/router.ts'
@@ -44,7 +45,7 @@ export default defineArea({
 
     const estimates = new Estimates(context)
     const asking = new Asking(context, estimates)
-    const keep = (row: AnswerRow) => calibrations.answers.put(row.id, row)
+    const keep = (row: AnswerRow) => calibrations.keep(row)
     const guard = () => configured.current.guard
     const comparison = new Comparison({ context, asking, estimates, guard, keep })
     const content = () => configured.current.content
@@ -69,7 +70,8 @@ export default defineArea({
     )
     whenLive(() => follow(undefined))
 
-    const router = new Router({ find, configured, ranking, cap, estimates })
+    const openings = new Openings({ find, configured, estimates })
+    const router = new Router({ configured, ranking, cap, estimates, openings })
     provide(ModelAdvice, { adviceFor: (model) => (ownNames.includes(model) ? advice : undefined) })
     provide(Autopilot, {
       isPure: !cap.actsHere,

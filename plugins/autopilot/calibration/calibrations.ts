@@ -73,6 +73,13 @@ export class Calibrations {
     return row
   }
 
+  /** Keeps an answer; without its user where that one was erased since it was asked for. */
+  async keep(row: AnswerRow): Promise<void> {
+    await this.answers.update(row.id, (now) =>
+      now !== undefined && now.user_id === undefined ? withoutUser(row) : row,
+    )
+  }
+
   async answersOf(id: string): Promise<AnswerRow[]> {
     const found: AnswerRow[] = []
     for await (const [, row] of this.answers.scan({ index: 'calibration', equals: [id] })) found.push(row)

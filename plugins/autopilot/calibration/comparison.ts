@@ -12,14 +12,16 @@ import type { Estimates } from '../routing/estimates.ts'
 import { lackOf, needsOf } from '../routing/features.ts'
 import type { Asking, Origin } from './asking.ts'
 import type { Budget } from './budget.ts'
-import { isAsGood, judgeTokens, marksIn, questionTo, saidIn } from './judge.ts'
-import { type AnswerRow, answerId, type CalibrationRow } from './rows.ts'
+import { judgeTokens, questionTo, saidIn } from './judge.ts'
+import { judged } from './judging.ts'
+import { begunRow, repeated } from './repeat.ts'
+import type { AnswerRow, CalibrationRow } from './rows.ts'
+
+/** An answer may have more tokens for the judge than for the model that gave it. */
+const spare = 1.5
 
 /** Characters of an answer that the log shows. */
 const previewLength = 300
-
-/** The most tokens of an answer to a call that sets no limit: so many times those of the reference model's, and at least so many. */
-const longer = { times: 4, least: 1024 }
 
 interface Parts {
   readonly context: Pick<Context<unknown>, 'id' | 'find' | 'use'>
@@ -51,7 +53,7 @@ export class Comparison {
   async make(pair: Pair): Promise<boolean> {
     const { asking, estimates, keep, guard } = this.#parts
     const { calibration, past, model, budget, origin } = pair
-    const begun = rowOf(pair)
+    const begun = begunRow(pair)
     const request = repeated(past, model)
     const judge = { ...calibration.judge }
     const [place, bench] = await Promise.all([
@@ -91,7 +93,7 @@ export class Comparison {
         await keep({ ...told, status, cost_nano: used, error })
         return true
       }
-      const verdict = await this.#judge(pair, asked.answer, bench, bounds.judge)
+      const verdict = await judged(asking, pair, asked.answer, { place: bench, bound: bounds.judge })
       used += verdict.costNano
       origin.signal.throwIfAborted()
       const { score, error } = verdict
@@ -106,32 +108,6 @@ export class Comparison {
     }
   }
 
-  /** Asks in both orders, so that a judge who prefers the first or the last answer gives half a hit. */
-  async #judge(
-    { calibration: { judge }, past, origin }: Pair,
-    answer: Completion,
-    place: Candidate,
-    bound: number,
-  ): Promise<{ score?: number; error?: string; costNano: number }> {
-    const [reference, candidate] = [saidIn(past.response), saidIn(answer)]
-    let [hits, costNano] = [0, 0]
-    for (const isFirst of [false, true]) {
-      const answers = isFirst ? { a: candidate, b: reference } : { a: reference, b: candidate }
-      const asked = await this.#parts.asking.ask(
-        questionTo(judge, past.request, answers),
-        place,
-        bound,
-        origin,
-      )
-      costNano += asked.costNano
-      if (!asked.answer) return { error: `The judge failed: ${callProblem(asked.error).message}`, costNano }
-      const marks = marksIn(asked.answer)
-      if (!marks) return { error: 'The judge gave no marks.', costNano }
-      hits += isAsGood(isFirst ? marks.a : marks.b, isFirst ? marks.b : marks.a) ? 1 : 0
-    }
-    return { score: hits / 2, costNano }
-  }
-
   /** The most that the answer, and that each question to the judge, can cost. */
   #bounds(
     { calibration: { judge }, past }: Pair,
@@ -143,7 +119,7 @@ export class Comparison {
     const limit = tokenLimit(request)!
     const answer = asking.boundOf(request, place, limit)
     const question = questionTo(judge, past.request, { a: saidIn(past.response), b: '' })
-    const perToken = estimates.price(bench, { input: limit, output: judgeTokens })
+    const perToken = estimates.price(bench, { input: Math.ceil(limit * spare), output: judgeTokens })
     const judging = asking.boundOf(question, bench, 0)
     if (answer === undefined || perToken === undefined || judging === undefined) return undefined
     return { answer, judge: judging + perToken }
@@ -158,27 +134,5 @@ export class Comparison {
       candidate: saidIn(answer).slice(0, previewLength),
     })
     return seal ? seal(json) : json
-  }
-}
-
-/** The request of a past call for another model, with a limit of its answer. */
-function repeated({ request, trace }: PastCall, model: string): ModelRequest {
-  const { n: _, ...rest } = request
-  if (tokenLimit(request) !== undefined) return { ...rest, model }
-  return { ...rest, model, max_tokens: Math.max(longer.least, longer.times * trace.usage.output) }
-}
-
-function rowOf({ calibration, past: { trace }, model, before }: Pair): AnswerRow {
-  return {
-    id: answerId(calibration.id, trace.id, model),
-    calibration_id: calibration.id,
-    trace_id: trace.id,
-    ...(trace.user_id !== undefined && { user_id: trace.user_id }),
-    ...(trace.tenant !== undefined && { tenant: trace.tenant }),
-    model,
-    status: 'asked',
-    held_nano: 0,
-    lost_nano: before ? before.lost_nano + before.held_nano : 0,
-    at: new Date().toISOString(),
   }
 }

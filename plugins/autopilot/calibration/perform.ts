@@ -1,10 +1,11 @@
 import { type Context, type Principal, TraceReader } from '#kernel'
+import { allowsContent } from '../configuration/content.ts'
 import type { Configuration } from '../configuration/fields.ts'
 import { Budget } from './budget.ts'
 import type { Calibrations } from './calibrations.ts'
 import type { Comparison } from './comparison.ts'
 import { answerId, type CalibrationRow, spentOn } from './rows.ts'
-import { isListed, pastCall } from './samples.ts'
+import { pastCall } from './samples.ts'
 
 /** Calls that are repeated at a time, each at all candidates. */
 const atATime = 3
@@ -45,7 +46,7 @@ export async function perform(performing: Performing, id: string, signal: AbortS
     const principal = principalOf(calibration!)
     const past = await pastCall(performing.use(TraceReader), trace, principal)
     // Whoever was taken off the list meanwhile, or erased, is left out.
-    if (!past || !isListed(past.trace, performing.content())) return true
+    if (!past || !allowsContent(performing.content(), past.trace.user_id, past.trace.project)) return true
     const { project } = past.trace
     const origin = { principal, ip: calibration!.ip, project, parent: trace, signal }
     const made = await allOf(

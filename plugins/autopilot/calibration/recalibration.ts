@@ -26,9 +26,8 @@ export class Recalibration {
   async check(now = Date.now()): Promise<void> {
     const { enabled, auto_recalibrate } = this.#configured.current
     const last = await this.#last()
-    if (!enabled || auto_recalibrate.every === null || !last || last.status === 'running') return
-    const every = Number.parseInt(auto_recalibrate.every, 10) * unitMs[auto_recalibrate.every.at(-1)!]!
-    if (now - Date.parse(last.created_at) >= every) await this.#begin(last)
+    if (enabled && last && last.status !== 'running' && isDue(last, auto_recalibrate.every, now))
+      await this.#begin(last)
   }
 
   /** Calibrates a model that was suspended. */
@@ -53,4 +52,14 @@ export class Recalibration {
       this.#context.log.warn({ err: error }, 'a calibration of autopilot could not begin by itself')
     }
   }
+}
+
+/** Whether so much time (`12h`, `7d`) has passed since a calibration. */
+export function isDue(
+  { created_at }: Pick<CalibrationRow, 'created_at'>,
+  every: string | null,
+  now: number,
+): boolean {
+  if (every === null) return false
+  return now - Date.parse(created_at) >= Number.parseInt(every, 10) * unitMs[every.at(-1)!]!
 }

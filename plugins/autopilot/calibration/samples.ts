@@ -1,5 +1,6 @@
 import { badRequest, type ModelRequest, type Principal, type TraceReader, type TraceSummary } from '#kernel'
 import { canonicalJson, type PastCall, pastCallOf, takingTurns } from '#kit'
+import { allowsContent } from '../configuration/content.ts'
 import type { Configuration } from '../configuration/fields.ts'
 import type { Sample, TraceFilter } from './rows.ts'
 
@@ -33,7 +34,7 @@ export async function samplesOf(
     if (found.length === size || looked === mostLooked) break
     looked += 1
     await rest()
-    if (!isListed(trace, content) || !isOf(trace, reference)) continue
+    if (!allowsContent(content, trace.user_id, trace.project) || !isOf(trace, reference)) continue
     const past = await pastCall(traces, trace.id, principal)
     const question = past && questionOf(past.request)
     if (question === undefined || seen.has(question)) continue
@@ -51,12 +52,6 @@ export async function samplesOf(
     { status: 422, type: 'no_samples', param: 'content' },
   )
 }
-
-/** Whether an admin has allowed that the contents of a call go to other providers. */
-export const isListed = (
-  { user_id, project }: Pick<TraceSummary, 'user_id' | 'project'>,
-  { users, projects }: Configuration['content'],
-): boolean => (user_id !== undefined && users.includes(user_id)) || projects.includes(project)
 
 function isOf({ operation, status, model, provider }: TraceSummary, reference: string): boolean {
   const isAnswered = operation === 'chat' && status === 'ok'

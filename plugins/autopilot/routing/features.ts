@@ -41,8 +41,8 @@ export function lackOf(
   const missing = needs.find((need) => capabilities[need] !== true)
   if (missing !== undefined)
     return capabilities[missing] === false ? `has no ${missing}` : `may have no ${missing}`
-  if (window === undefined) return 'its context window is not known'
-  return tokens > window ? `its context window has ${window} tokens` : undefined
+  if (window === undefined) return 'has a context window that is not known'
+  return tokens > window ? `has a context window of ${window} tokens` : undefined
 }
 
 /** Whether a call is of a kind that calibrations can compare. */

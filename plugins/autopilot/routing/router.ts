@@ -1,35 +1,22 @@
-import {
-  type AutopilotOptions,
-  type Awaitable,
-  type Call,
-  type Candidate,
-  type Context,
-  notFound,
-} from '#kernel'
+import { type AutopilotOptions, type Awaitable, type Call, notFound } from '#kernel'
 import { stickyPlace } from '#kit'
-import { ModelScopes } from '#provider'
 import type { Cap } from '../cap.ts'
 import type { Configured } from '../configuration/configured.ts'
 import { ownNames } from '../configuration/fields.ts'
-import type { Standing } from '../scores/standing.ts'
 import type { Estimates } from './estimates.ts'
-import { isComparable, lackOf, needsOf } from './features.ts'
+import { isComparable } from './features.ts'
+import type { Open, Openings } from './openings.ts'
 import type { Ranking } from './ranking.ts'
 import type { Chosen, Place } from './route.ts'
 
 type Targets = AutopilotOptions['targets']
 
-interface Parts extends Pick<Context<unknown>, 'find'> {
+interface Parts {
   readonly configured: Configured
   readonly ranking: Ranking
   readonly estimates: Estimates
+  readonly openings: Openings
   readonly cap: Cap
-}
-
-/** A model that a call may go to. */
-interface Open {
-  readonly standing: Standing
-  readonly place: Place
 }
 
 /** Chooses the models of calls. */
@@ -60,12 +47,11 @@ export class Router {
   }
 
   async #choose(call: Call, reference: string, targets: Targets): Promise<Chosen> {
-    const { estimates, cap, ranking, configured } = this.#parts
+    const { estimates, cap, ranking, configured, openings } = this.#parts
     const { reference: usual, better } = ranking.now
-    const refused: string[] = []
-    const open = await this.#open(call, better, targets, refused)
+    const [baseline] = better.length > 0 ? await targets(call.withRequest({ model: reference })) : []
+    const { open, refused } = await openings.of(call, better, baseline, targets)
     const [best, ...others] = open
-    const [baseline] = best ? await targets(call.withRequest({ model: reference })) : []
     const explored = others[exploredOf(call, configured.current.explore_pct, others.length)]
     const found = explored ?? best
     const isCapped = found !== undefined && !(await cap.take(call.principal))
@@ -92,39 +78,6 @@ export class Router {
     call.trace.decide({ kind: 'autopilot', chosen: made.model, reason, considered })
     call.trace.header('X-Autopilot-Model', made.model)
     return made
-  }
-
-  /** The first of these that the call may go to; with exploration, all of them. */
-  async #open(
-    call: Call,
-    standings: readonly Standing[],
-    targets: Targets,
-    refused: string[],
-  ): Promise<readonly Open[]> {
-    const { guard, explore_pct } = this.#parts.configured.current
-    const needs = needsOf(call.request, guard)
-    const open: Open[] = []
-    for (const standing of standings) {
-      const { model } = standing.score
-      const [target] = await targets(call.withRequest({ model }))
-      const lack = target ? this.#lackOf(call, target, needs) : 'cannot be reached with this key'
-      if (lack !== undefined) refused.push(`${model} ${lack}`)
-      else open.push({ standing, place: target! })
-      if (open.length > 0 && explore_pct === 0) break
-    }
-    return open
-  }
-
-  #lackOf(call: Call, target: Candidate, needs: ReturnType<typeof needsOf>): string | undefined {
-    const { find, estimates } = this.#parts
-    const mayReach = find(ModelScopes)?.mayReach(
-      call.principal,
-      call.request.model,
-      target.provider,
-      target.model,
-    )
-    if (mayReach === false) return 'is outside the scope of this key'
-    return lackOf(target, needs, estimates.window(call, target.model))
   }
 }
 
