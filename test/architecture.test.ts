@@ -176,7 +176,7 @@ const budgets: Readonly<Record<string, number>> = {
   log: 35,
   permissions: 439,
   plugin: 2_405,
-  secrets: 34,
+  secrets: 31,
   stream: 586,
   threads: 112,
 }
