@@ -9,11 +9,12 @@ import { onContained, tellContained } from '../contain.ts'
 import type { ModuleDefinition } from '../contract/plugin.ts'
 import { explain } from '../discovery/explain.ts'
 import { load } from '../discovery/loader.ts'
-import { badRequest, isGatewayError } from '../errors.ts'
+import { isGatewayError } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import { jsonSchemaOf } from '../kit/json-schema.ts'
 import { emptyInstance } from '../plugin/instance.ts'
 import { Memory } from '../plugin/memory.ts'
+import { parseSettings } from '../plugin/parse-settings.ts'
 import { errors } from '../threads/thrown.ts'
 import { GuestCalls, type Host } from './guest-calls.ts'
 import { cannotCross, guestContext } from './guest-context.ts'
@@ -86,14 +87,10 @@ async function begin<T>(run: (definition: ModuleDefinition) => Promise<T>): Prom
 
 async function setUp({ settings, once, setup }: ModuleDefinition, given: SetupData): Promise<Shape> {
   if (once) throw cannotCross(data.id, 'what exists once for all its configurations')
-  const parsed = settings.safeParse(given.config)
-  if (!parsed.success) {
-    const param = ['config', ...(parsed.error.issues[0]?.path ?? [])].join('.')
-    throw badRequest(`The configuration of ${data.id} is not valid: ${explain(parsed.error)}`, { param })
-  }
+  const parsed = parseSettings(data.id, settings, given.config)
   memory = new Memory(given.memory)
   instance.mode = given.mode
-  const context = guestContext(parsed.data, given, {
+  const context = guestContext(parsed, given, {
     data,
     instance,
     memory,

@@ -13,18 +13,14 @@ export class Offers {
   readonly protocols = new Map<string, Protocol>()
   readonly services = new Map<Token<unknown>, unknown>()
   readonly sections = new Map<string, Section>()
+  wires = new WireTable([])
   readonly #added = new Set<Instance>()
   /** The plugins that have taken names, by the kind of name. */
   readonly #owners = new Map<string, Map<unknown, string>>()
-  #wires = new WireTable([])
 
   /** Throws when two of the instances claim the same thing. */
   constructor(instances: readonly Instance[] = []) {
     for (const instance of instances) this.add(instance)
-  }
-
-  get wires(): WireTable {
-    return this.#wires
   }
 
   /** Adds what an instance offers, and what its module has once. Throws when something of it is taken, which makes these useless. */
@@ -62,9 +58,9 @@ export class Offers {
 
   /** A wire answers every POST to its paths, so that no route can have one of them. */
   #addWires({ wires, routes }: Instance): void {
-    if (wires.length > 0) this.#wires = new WireTable([...this.#wires, ...wires])
+    if (wires.length > 0) this.wires = new WireTable([...this.wires, ...wires])
     for (const { method, path, plugin } of wires.length > 0 ? this.routes : routes) {
-      const taken = method === 'post' ? this.#wires.covering(path) : undefined
+      const taken = method === 'post' ? this.wires.covering(path) : undefined
       if (taken !== undefined)
         throw new Error(`${plugin} claims the route POST ${path}, which the wire at ${taken} answers`)
     }

@@ -1,6 +1,5 @@
 import type { Discovered } from '../discovery/manifest.ts'
-import type { ContextParts, Instance } from './instance.ts'
-import { contextOf, emptyInstance, giveBack } from './instance.ts'
+import { type ContextParts, contextOf, emptyInstance, giveBack, type Instance } from './instance.ts'
 import type { Plugin } from './plugin-record.ts'
 
 /** The part that a module has once, however many configurations of it run. It lasts as long as one of them does. */

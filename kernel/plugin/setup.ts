@@ -6,15 +6,13 @@ import { refuseShadow } from '../chain/shadow/hooks.ts'
 import type { ModuleDefinition, OnceContext, PluginDefinition } from '../contract/plugin.ts'
 import { inTime, setupLimit } from '../discovery/in-time.ts'
 import { load, located } from '../discovery/loader.ts'
-import { explain } from '../discovery/manifest.ts'
-import { badRequest } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
-import { nearestKeys } from '../kit/problem-of.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
 import { type ContextParts, contextOf, emptyInstance, giveBack, type Instance } from './instance.ts'
 import { type Isolation, isolationOf } from './isolation.ts'
 import { makeOnce, type Once } from './once.ts'
+import { parseSettings } from './parse-settings.ts'
 import type { Plugin } from './plugin-record.ts'
 
 /** The parts that plugins are set up with. */
@@ -54,15 +52,7 @@ export async function schemaOf(plugin: Plugin, isolation: Isolation): Promise<z.
 /** A plugin's settings, parsed. Throws a bad request that names the field. */
 export async function settingsOf(plugin: Plugin, isolation: Isolation): Promise<unknown> {
   const schema = await schemaOf(plugin, isolation)
-  const parsed = schema?.safeParse(plugin.setting!.config)
-  if (parsed && !parsed.success) {
-    const path = parsed.error.issues[0]?.path.join('.')
-    throw badRequest(
-      `The configuration of ${plugin.id} is not valid: ${explain(parsed.error)}${nearestKeys(schema!, parsed.error.issues)}`,
-      { param: path ? `config.${path}` : 'config' },
-    )
-  }
-  return parsed?.data
+  return schema && parseSettings(plugin.id, schema, plugin.setting!.config)
 }
 
 /**

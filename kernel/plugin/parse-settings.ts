@@ -1,0 +1,13 @@
+import type { z } from 'zod'
+import { explain } from '../discovery/explain.ts'
+import { badRequest } from '../errors.ts'
+import { nearestKeys } from '../kit/problem-of.ts'
+
+/** Settings as a plugin's schema takes them. Throws a bad request that names the field. */
+export function parseSettings(id: string, schema: z.ZodType, config: unknown): unknown {
+  const { success, data, error } = schema.safeParse(config)
+  if (success) return data
+  const param = ['config', ...(error.issues[0]?.path ?? [])].join('.')
+  const problem = `${explain(error)}${nearestKeys(schema, error.issues)}`
+  throw badRequest(`The configuration of ${id} is not valid: ${problem}`, { param })
+}
