@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../kit/at-most.ts'
 import { networkOf } from '../kit/ip-ranges.ts'
-import { WindowCounts } from '../kit/window-counts.ts'
+import { type WindowCount, WindowCounts } from '../kit/window-counts.ts'
 import type { Log } from '../log.ts'
 import type { Bound, Relay } from '../plugin/relay.ts'
 import type { Refusals } from '../refusals.ts'
@@ -15,9 +15,6 @@ interface FailedKeysParts {
   readonly log: Log
 }
 
-/** How many failures an address has had in its minute, and for how long that goes on. */
-type Failures = ReturnType<WindowCounts['add']>
-
 const windowMs = 60_000
 
 /** Addresses that are known to have to wait. */
@@ -29,7 +26,8 @@ const mostAddresses = 10_000
  */
 export class FailedKeys {
   readonly #limit: number
-  readonly #count: Bound<string, Failures | Promise<Failures | undefined>>
+  /** Counts a failure of an address in its minute. */
+  readonly #count: Bound<string, WindowCount | Promise<WindowCount | undefined>>
   /** Until when an address has to wait, in milliseconds since the epoch. */
   readonly #waits = new LRUCache<string, number>(atMost(mostAddresses))
 

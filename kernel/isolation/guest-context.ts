@@ -47,7 +47,7 @@ export interface GuestParts {
  */
 export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts): Context<S> {
   const { data, instance, memory, host, log, store, events, meter } = parts
-  const { id } = data
+  const { id, manifest } = data
   const models: ModelCalls = {
     complete: (_, __, request, { on, budgetUsd, as = 'gateway', signal }) =>
       host.call(
@@ -72,7 +72,7 @@ export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts
       relay: given.isOnly ? oneThread : severalThreads(id, given.isFirst),
       outbound: { egress: new Egress(given.egressAllow), secrets: given.secrets },
     },
-    data,
+    manifest,
     instance,
     settings,
     memory,

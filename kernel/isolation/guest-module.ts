@@ -35,7 +35,8 @@ export class GuestModule {
   #entry: Entry
 
   constructor(data: GuestData, parts: Parts) {
-    const { id, stage, failure, finds } = data
+    const { id, manifest } = data
+    const { stage, failure, finds } = manifest
     this.#data = data
     this.#parts = parts
     this.#entry = { id, stage, failure, finds, when: undefined, meter: parts.meter, hooks: {} }
@@ -43,10 +44,10 @@ export class GuestModule {
 
   /** Takes over what its setup has returned. Throws when a hook is not granted. */
   begin(returned: Hooks): Shape {
-    const { id, permissions } = this.#data
+    const { id, manifest } = this.#data
     if (returned.show) throw cannotCross(id, 'the hook show')
     if (returned.attemptEnded) throw cannotCross(id, 'the hook attemptEnded')
-    const hooks = grantedHooks(id, readOnlyHooks(returned), grantsOf(permissions))
+    const hooks = grantedHooks(id, readOnlyHooks(returned), grantsOf(manifest.permissions))
     if (hooks.eligible ?? hooks.prefers) throw cannotCross(id, 'a word in where calls go')
     this.#entry = { ...this.#entry, hooks }
     const { pure, detect } = hooks

@@ -96,11 +96,11 @@ async function askInWorker<T>(
 }
 
 function startOf(plugin: Plugin, { memory, hang }: WorkerLimits, startMs = defaultStartMs): WorkerStart {
-  const { id, manifest, found } = plugin
-  const { stage, failure, finds, permissions } = manifest as ModuleManifest
+  const { id, found } = plugin
+  const manifest = plugin.manifest as ModuleManifest
   const { root, lookups } = found.staged ?? {}
   const staged = root !== undefined && lookups ? { root, lookups } : undefined
-  const data: GuestData = { entry: found.entry!, staged, id, stage, failure, finds, permissions }
+  const data: GuestData = { entry: found.entry!, staged, id, manifest }
   return {
     entry: ['./guest', import.meta.url],
     name: id,

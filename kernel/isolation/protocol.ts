@@ -2,9 +2,9 @@ import type { StagedFolder } from '../../staging/imports.ts'
 import type { PartAsk, StoreNews } from '../../storage/shared/messages.ts'
 import type { Argument, Result } from '../../storage/shared/rpc-port.ts'
 import type { Completion, ModelRequest } from '../call/canonical.ts'
-import type { Entry } from '../chain/entry.ts'
-import type { Stage, Visit } from '../chain/hooks.ts'
+import type { Visit } from '../chain/hooks.ts'
 import type { MeterEvent } from '../chain/meter.ts'
+import type { ModuleManifest } from '../discovery/manifest.ts'
 import type { Cause, SentEvent } from '../events/happening.ts'
 import type { EventType } from '../events.ts'
 import type { Migrated, OlderSettings } from '../plugin/isolation.ts'
@@ -18,11 +18,9 @@ export interface GuestData {
   readonly entry: string
   /** Where the entry and its packages are, for code that is imported from a copy. */
   readonly staged: StagedFolder | undefined
+  /** The module's, or its binding's. */
   readonly id: string
-  readonly stage: Stage
-  readonly failure: 'open' | 'closed'
-  readonly finds: Entry['finds']
-  readonly permissions: readonly string[]
+  readonly manifest: ModuleManifest
 }
 
 /** The data that a module is set up with. */
