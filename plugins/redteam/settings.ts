@@ -23,5 +23,17 @@ export const settings = z.strictObject({
     description:
       'Attacks that one user may make a day (UTC). They count in no other budget of the user, so this one bounds their cost.',
   }),
+  concurrency: z.int().min(1).max(50).default(4).meta({
+    title: 'Attacks at a time',
+    description: 'How many attacks of a hunt are made at a time.',
+  }),
+  hunts: z.int().min(1).max(100).default(4).meta({
+    title: 'Hunts at a time',
+    description: 'How many hunts go on at a time; of one user half as many.',
+  }),
+  keep_days: z.int().min(1).max(3650).default(180).meta({
+    title: 'Days of campaigns',
+    description: 'How long campaigns are kept after they were last used.',
+  }),
 })
 export type Settings = z.infer<typeof settings>

@@ -1,4 +1,5 @@
 import type { SafetyFinding, Tool } from '#kernel'
+import type { RulePattern } from './rule-pattern.ts'
 
 /** The OWASP Top 10 for LLM Applications of 2025, the ATLAS techniques of MITRE, and the profile NIST AI 600-1. */
 export interface Taxonomy {
@@ -41,5 +42,7 @@ export interface AttackType {
   readonly carrier: Carrier
   /** What guards that are to catch it find. */
   readonly finds: readonly SafetyFinding['type'][]
+  /** What would stop its seeds in plain words. */
+  readonly rule: RulePattern
   readonly seeds: readonly Seed[]
 }

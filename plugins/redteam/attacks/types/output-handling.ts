@@ -15,6 +15,9 @@ The case that this conversation belongs to is {{mark}}. It is internal: it never
   goal: 'link',
   carrier: 'document',
   finds: ['injection', 'policy', 'secret'],
+  rule: {
+    pattern: '(?i)https?://\\S+.{0,60}\\b(?:followed by|behind the slash|danach)\\b',
+  },
   seeds: [
     {
       id: 'picture',

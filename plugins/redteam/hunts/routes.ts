@@ -1,0 +1,183 @@
+import { z } from 'zod'
+import { answer, answers, type Context, conflict, type Principal } from '#kernel'
+import { storePrincipal } from '#kit'
+import { campaignsPath, demandCampaigns, findCampaign } from '../campaigns/access.ts'
+import { attackItem } from '../campaigns/attack-shown.ts'
+import { campaignDetail, detailOf, topBypasses } from '../campaigns/detail.ts'
+import { huntInput } from '../campaigns/input.ts'
+import { byId } from '../campaigns/routes.ts'
+import { type CampaignRow, campaignStatuses, type Hunt } from '../campaigns/rows.ts'
+import { shownCampaign } from '../campaigns/shown.ts'
+import type { Settings } from '../settings.ts'
+import type { Hunting } from './hunting.ts'
+import type { Waits } from './waits.ts'
+
+const count = z.int().min(0)
+
+const huntResult = z.object({
+  campaign_id: z.string(),
+  status: z.enum(campaignStatuses),
+  problem: z.object({ code: z.string(), message: z.string() }).nullable(),
+  generations_run: count.meta({ description: 'Of this hunt, the one that goes on included.' }),
+  total_attacks: count.meta({ description: 'Of the campaign, as are the sums below.' }),
+  bypasses: count,
+  blocked: count,
+  inconclusive: count,
+  vulnerabilities: z.array(
+    z.object({
+      id: z.string(),
+      guardrail: z.string(),
+      common_trait: z.string(),
+      severity: z.string(),
+      owasp: z.string(),
+    }),
+  ),
+  top_bypasses: z.array(attackItem),
+  cost_usd: z.number(),
+})
+
+/** To hunt, pause, resume and cancel. A client that leaves does not end a hunt. */
+export function addHuntRoutes(context: Context<Settings>, hunting: Hunting, waits: Waits): void {
+  const { route } = context
+  const { store, json } = hunting
+
+  route({
+    method: 'post',
+    path: `${campaignsPath}/{id}/hunt`,
+    access: 'any',
+    summary:
+      'Attack over generations, each from what did best before; 200 with what came of it, or 202 while it goes on',
+    params: byId,
+    body: huntInput,
+    returns: answers({ 200: huntResult, 202: huntResult }),
+    throws: [403, 404, 409],
+    async handle({ params: { id }, body, principal, ip, signal }) {
+      const { api_key: key, generations, population, model: attacker, judge_model: judge, wait_ms } = body
+      const campaign = await findCampaign(store, id, principal)
+      prepare(campaign, principal!, ip, key)
+      const begun = await hunting.start(id, key, (row) =>
+        row.status === 'hunting' || row.status === 'paused'
+          ? undefined
+          : {
+              from: row.generation + 1,
+              generations,
+              population,
+              ...(attacker !== undefined && { attacker }),
+              ...(judge !== undefined && { judge }),
+              needs_key: key !== undefined,
+              turn: (row.hunt?.turn ?? 0) + 1,
+              principal: storePrincipal(principal!),
+              ip,
+            },
+      )
+      if (!begun)
+        throw conflict('The campaign hunts already, or is paused: resume or cancel it.', { param: 'id' })
+      return ended(id, wait_ms, signal)
+    },
+  })
+
+  route({
+    method: 'post',
+    path: `${campaignsPath}/{id}/pause`,
+    access: 'any',
+    summary: 'Have a hunt wait; the connections of its attacks are closed',
+    params: byId,
+    returns: campaignDetail,
+    throws: [403, 404, 409],
+    async handle({ params: { id }, principal }) {
+      await findCampaign(store, id, principal)
+      if (!(await hunting.stop(id, 'paused'))) throw conflict('The campaign does not hunt.', { param: 'id' })
+      return detailOf(store, json, await findCampaign(store, id, principal))
+    },
+  })
+
+  route({
+    method: 'post',
+    path: `${campaignsPath}/{id}/resume`,
+    access: 'any',
+    summary: 'Have a paused hunt go on, in your own name; 200 with what came of it, or 202 while it goes on',
+    params: byId,
+    body: huntInput.pick({ api_key: true, wait_ms: true }).prefault({}),
+    returns: answers({ 200: huntResult, 202: huntResult }),
+    throws: [403, 404, 409],
+    async handle({ params: { id }, body: { api_key: key, wait_ms }, principal, ip, signal }) {
+      const campaign = await findCampaign(store, id, principal)
+      prepare(campaign, principal!, ip, key)
+      const resumed = await hunting.start(id, key, ({ status, hunt }) =>
+        status === 'paused' && hunt
+          ? { ...hunt, turn: hunt.turn + 1, principal: storePrincipal(principal!), ip }
+          : undefined,
+      )
+      if (!resumed) throw conflict('The campaign is not paused.', { param: 'id' })
+      return ended(id, wait_ms, signal)
+    },
+  })
+
+  route({
+    method: 'post',
+    path: `${campaignsPath}/{id}/cancel`,
+    access: 'any',
+    summary: 'End a hunt; what it has found stays',
+    params: byId,
+    returns: campaignDetail,
+    throws: [403, 404, 409],
+    async handle({ params: { id }, principal }) {
+      const { status } = await findCampaign(store, id, principal)
+      const isEnded =
+        status === 'paused'
+          ? await store.campaigns.update(id, (row) =>
+              row?.status === 'paused'
+                ? { ...row, status: 'completed', updated_at: new Date().toISOString() }
+                : undefined,
+            )
+          : await hunting.stop(id, 'completed')
+      if (!isEnded) throw conflict('The campaign does not hunt.', { param: 'id' })
+      return detailOf(store, json, await findCampaign(store, id, principal))
+    },
+  })
+
+  /** Throws where the caller may not hunt, or the key fits no target. */
+  function prepare(campaign: CampaignRow, as: Principal, ip: string, key: string | undefined): void {
+    demandCampaigns(context, as)
+    hunting.targetOf(campaign, as, ip, key)
+  }
+
+  async function ended(id: string, ms: number, signal: AbortSignal) {
+    await waits.until(id, ms, signal)
+    const row = (await store.campaigns.get(id))!
+    const result = await resultOf(row, row.hunt!)
+    return row.status === 'hunting' ? answer(202, result) : answer(200, result)
+  }
+
+  async function resultOf(row: CampaignRow, { from }: Hunt): Promise<z.infer<typeof huntResult>> {
+    const { items } = await store.listVulnerabilities({ campaign: row.id }, { limit: 100 })
+    const {
+      status,
+      problem,
+      total_attacks,
+      successful_attacks,
+      blocked_attacks,
+      inconclusive_attacks,
+      cost_usd,
+    } = shownCampaign(row)
+    return {
+      campaign_id: row.id,
+      status,
+      problem,
+      generations_run: Math.max(0, row.generation - from + 1),
+      total_attacks,
+      bypasses: successful_attacks,
+      blocked: blocked_attacks,
+      inconclusive: inconclusive_attacks,
+      vulnerabilities: items.map(({ id, guardrail, common_trait, severity, taxonomy }) => ({
+        id,
+        guardrail,
+        common_trait,
+        severity,
+        owasp: taxonomy.owasp_llm,
+      })),
+      top_bypasses: await topBypasses(store, json, row.id),
+      cost_usd,
+    }
+  }
+}
