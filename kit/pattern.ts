@@ -14,6 +14,15 @@ export function isPattern(source: string): boolean {
   }
 }
 
+/** The steps of a pattern's program, each of which may be taken for each character; undefined for what is no pattern. */
+export function patternSize(source: string): number | undefined {
+  try {
+    return load().RE2JS.compile(source).programSize()
+  } catch {
+    return undefined
+  }
+}
+
 /** The test whether an operator's pattern matches anywhere in a text, in time linear in the text. */
 export function patternTest(source: string): (text: string) => boolean {
   const pattern = load().RE2JS.compile(source)

@@ -1,4 +1,5 @@
 import { badRequest } from '#kernel'
+import { parseMustache } from '#kit'
 import { fromShortForm } from '../runs/short-form.ts'
 import { type Definition, definition, type ExperimentInput } from './input.ts'
 
@@ -47,12 +48,13 @@ export function checked(fields: unknown): Definition {
 }
 
 function checkVariant(
-  { model, template_version, template_label }: Definition['variants'][number],
+  { model, prompt, template_version, template_label }: Definition['variants'][number],
   n: number,
   slug: string | undefined,
 ): void {
   const refuse = (field: string, what: string) =>
     badRequest(`body variants.${n}.${field}: ${what}.`, { param: `variants.${n}.${field}` })
+  if (prompt !== undefined) parseMustache(prompt, `variants.${n}.prompt`)
   if (slug === undefined && model === undefined) throw refuse('model', 'is missing')
   if (slug === undefined && template_version !== undefined)
     throw refuse('template_version', 'there is no template_slug')

@@ -262,6 +262,7 @@ test.each<[string, object]>([
   ['variants.1.id', { variants: [two[0], two[0]] }],
   ['variants.0.model', { variants: [{}, two[1]] }],
   ['variants.0.template_version', { variants: [{ ...two[0], template_version: 1 }, two[1]] }],
+  ['variants.0.prompt', { variants: [{ ...two[0], prompt: '{{#x}}' }, two[1]] }],
   ['dataset', { dataset: {} }],
   ['dataset.test_inputs.0', { dataset: { test_inputs: [{ expected: 'x' }] } }],
   ['dataset.test_inputs.0.variables', { variants: [{ ...two[0], prompt: '{{x}}' }, two[1]] }],

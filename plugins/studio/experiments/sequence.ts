@@ -75,7 +75,7 @@ function isRuledOut(mean: number, values: readonly number[], bets: Float64Array,
 }
 
 /** The most that is said to be needed: above it nobody asks that many. */
-const mostNeeded = 1_000_000
+const mostNeeded = 100_000
 
 /** Standard deviations below which a normal distribution has 83 %: bets that learn the variance gain a little less. */
 const z83 = 0.9542

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { badRequest } from '#kernel'
-import { isPattern, schemaCheck } from '#kit'
+import { isPattern, patternSize } from '#kit'
+import { checkSchema, checkSteps, stepsOfSchema } from './patterns.ts'
 
 const text = z.string().min(1).max(20_000)
 const threshold = z.number().min(0).max(1)
@@ -75,8 +76,16 @@ export const nameOf = ({ name, type }: Assertion): string => name ?? type
 const needsText = (one: Assertion): boolean =>
   (one.type === 'equals' || one.type === 'contains' || one.type === 'similarity') && one.text === undefined
 
+/** The steps that its patterns take for each character. */
+const stepsOf = (one: Assertion): number =>
+  one.type === 'regex'
+    ? (patternSize(one.pattern) ?? 0)
+    : one.type === 'json_schema'
+      ? stepsOfSchema(one.schema)
+      : 0
+
 /**
- * Refuses assertions that no answer could be held to: wrong schemas, two of one name, and those that ask for what is expected where
+ * Refuses assertions that no answer could be held to: wrong schemas, patterns that take long, two of one name, and those that ask for what is expected where
  * an input does not say so. `at` is the field that has them.
  */
 export function checkAssertions(
@@ -85,13 +94,15 @@ export function checkAssertions(
   at: string,
 ): void {
   const names = new Set<string>()
+  let steps = 0
   for (const [n, one] of all.entries()) {
     const param = `${at}.${n}`
     const refuse = (what: string) => badRequest(`body ${param}: ${what}.`, { param })
     if (names.has(nameOf(one))) throw refuse('another one has this name; give it a `name`')
     names.add(nameOf(one))
-    if (one.type === 'json_schema')
-      schemaCheck(one.schema as Parameters<typeof schemaCheck>[0], { param: `${param}.schema` })
+    if (one.type === 'json_schema') checkSchema(one.schema, `${param}.schema`)
+    steps += stepsOf(one)
+    checkSteps(steps, param)
     if (one.type === 'length' && one.min_chars > one.max_chars) throw refuse('min_chars is above max_chars')
     const without = needsText(one) ? expectations.indexOf(undefined) : -1
     if (without !== -1) throw refuse(`it has no text, and input ${without} has no \`expected\``)

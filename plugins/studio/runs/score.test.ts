@@ -52,10 +52,12 @@ test('an answer passes with its threshold, and without one only whole', () => {
 })
 
 test('patterns that hang engines with backtracking are done at once, in assertions and in schemas', () => {
-  const answer = `${'a'.repeat(50_000)}!`
+  const answer = `${'a'.repeat(19_000)}!`
   expect(scoreOf({ type: 'regex', pattern: '^(a+)+$' }, answer)).toBe(0)
   const schema = { type: 'string', pattern: '^(a+)+$' }
   expect(scoreOf({ type: 'json_schema', schema }, JSON.stringify(answer))).toBe(0)
+  expect(scoreOf({ type: 'regex', pattern: '!$' }, answer)).toBe(1)
+  expect(scoreOf({ type: 'regex', pattern: 'a' }, 'a'.repeat(20_001))).toBe(0)
   expect(assertion.safeParse({ type: 'regex', pattern: '(?=a)' }).success).toBe(false)
 })
 
@@ -72,6 +74,11 @@ test('what no answer could be held to is refused by its place', () => {
   expect(check([{ type: 'json' }, { type: 'json', name: 'again' }])).toBeUndefined()
   expect(check([{ type: 'json_schema', schema: { type: 'nothing' } }])).toBe('evaluators.0.schema')
   expect(check([{ type: 'length', min_chars: 3, max_chars: 2 }])).toBe('evaluators.0')
+  const long = { type: 'regex', pattern: '\\pL{0,400}\\pN', name: 'long' }
+  expect(check([long])).toBeUndefined()
+  expect(check([long, { ...long, name: 'longer' }])).toBe('evaluators.1')
+  const deep = { type: 'object', properties: { a: { pattern: '\\pL{0,600}\\pN' } } }
+  expect(check([{ type: 'json_schema', schema: deep }])).toBe('evaluators.0.schema')
   expect(check([{ type: 'equals' }], ['a', undefined])).toBe('evaluators.0')
   expect(check([{ type: 'equals' }], ['a'])).toBeUndefined()
 })

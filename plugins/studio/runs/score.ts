@@ -1,5 +1,6 @@
-import { parseForeign, patternTest, schemaCheck, similarity, wordsOf } from '#kit'
+import { parseForeign, patternTest, similarity, wordsOf } from '#kit'
 import type { Assertion } from './assertion.ts'
+import { longestMatched, schemaTest } from './patterns.ts'
 
 /** An assertion that needs no model. */
 export type Check = Exclude<Assertion, { type: 'judge' }>
@@ -38,7 +39,7 @@ function scorerOf(check: Check): Scorer {
     }
     case 'regex': {
       const matches = patternTest(check.pattern)
-      return (answer) => Number(matches(answer))
+      return (answer) => Number(answer.length <= longestMatched && matches(answer))
     }
     case 'length':
       return ({ length }) => Number(length >= check.min_chars && length <= check.max_chars)
@@ -47,10 +48,10 @@ function scorerOf(check: Check): Scorer {
     case 'json':
       return (answer) => Number(valueIn(answer) !== undefined)
     case 'json_schema': {
-      const problems = schemaCheck(check.schema as Parameters<typeof schemaCheck>[0])
+      const matches = schemaTest(check.schema)
       return (answer) => {
         const value = valueIn(answer)
-        return Number(value !== undefined && problems(value.json).length === 0)
+        return Number(value !== undefined && matches(value.json, answer.length))
       }
     }
     case 'similarity':

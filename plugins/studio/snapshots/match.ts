@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { badRequest } from '#kernel'
-import { parseForeign, schemaCheck, similarity, textStructure } from '#kit'
+import { parseForeign, similarity, textStructure } from '#kit'
+import { checkSchema, schemaTest } from '../runs/patterns.ts'
 
 /** How an answer must be like the pinned one. */
 export const match = z.strictObject({
@@ -29,7 +30,7 @@ export type Drift = z.infer<typeof drift>
 export function checkMatch({ method, schema }: Match, baseline: string): void {
   if (schema !== undefined && method !== 'schema')
     throw badRequest('body match.schema: belongs to the method schema.', { param: 'match.schema' })
-  if (schema) schemaCheck(schema as Parameters<typeof schemaCheck>[0], { param: 'match.schema' })
+  if (schema) checkSchema(schema, 'match.schema')
   if (method === 'schema' && !schema && textStructure(baseline) === undefined)
     throw badRequest('body match.schema: is missing, and the pinned answer is no JSON.', {
       param: 'match.schema',
@@ -59,7 +60,7 @@ function hasFormOf(baseline: string, answer: string): boolean | null {
 
 function fits(schema: Record<string, unknown>, answer: string): boolean {
   try {
-    return schemaCheck(schema as Parameters<typeof schemaCheck>[0])(parseForeign(answer)).length === 0
+    return schemaTest(schema)(parseForeign(answer), answer.length)
   } catch {
     return false
   }
