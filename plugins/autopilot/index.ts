@@ -21,10 +21,12 @@ import { Openings } from './routing/openings.ts'
 import { Ranking } from './routing/ranking.ts'
 import type { Chosen } from './routing/route.ts'
 import { advice, Router } from './routing/router.ts'
+import { Savings } from './savings.ts'
 import { addScoreRoute } from './scores/route.ts'
 import { Scores } from './scores/scores.ts'
 
 const hourMs = 3_600_000
+const lookMs = 300_000
 
 export default defineArea({
   settings: z.strictObject({
@@ -94,7 +96,9 @@ export default defineArea({
     for (const { ofUsers } of [decisions, calibrations]) personal(personalOfUsers(ofUsers))
     addConfigurationRoutes(context, { configured, ranking, power })
     addScoreRoute(context, ranking)
-    addDecisionRoutes(context, { decisions, cap, calibrationsRun: () => calibrations.countRun() })
+    const savings = new Savings(context, decisions)
+    every(lookMs, () => savings.check())
+    addDecisionRoutes(context, { decisions, cap, savings, calibrationsRun: () => calibrations.countRun() })
     addCalibrationRoutes(context, { configured, ranking, calibrations })
   },
 })

@@ -21,6 +21,10 @@ const descriptions: Readonly<Record<string, string>> = {
   trace_milestone_1000000: 'There are 1,000,000 traces.',
   autoroute_cap_reached: 'Autopilot has routed as many calls of a user as the plan has in a day.',
   redteam_bypass_detected: 'Probes of a quick scan got through, where no campaigns are to be had.',
+  autoroute_savings_10: 'Autopilot has saved $10.',
+  autoroute_savings_100: 'Autopilot has saved $100.',
+  autoroute_savings_1000: 'Autopilot has saved $1,000.',
+  autoroute_savings_10000: 'Autopilot has saved $10,000.',
   error_rate_high: 'A tenth of the calls of the last hour failed.',
 }
 

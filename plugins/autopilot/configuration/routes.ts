@@ -81,7 +81,7 @@ export function addConfigurationRoutes(
     summary: 'Change the configuration of autopilot; it holds for the next call',
     body: change,
     returns: shown,
-    throws: [403],
+    throws: [403, 409],
     async handle(input) {
       find(Plans)?.demand(input.principal!, 'pro', 'Settings of autopilot')
       await configured.change(input.body, input)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Context } from '#kernel'
 import { listed, listOf, listQuery, scopeOf, shown, storedPage } from '#kit'
 import type { Cap } from '../cap.ts'
+import type { Savings } from '../savings.ts'
 import type { Decisions } from './decisions.ts'
 import { decisionItem, decisionItemOf } from './row.ts'
 
@@ -34,12 +35,13 @@ const cap = z.object({
 interface Parts {
   readonly decisions: Decisions
   readonly cap: Cap
+  readonly savings: Savings
   readonly calibrationsRun: () => Promise<number>
 }
 
 /** To see where calls went, what that saved, and how many a caller has left. */
 export function addDecisionRoutes({ route }: Pick<Context<unknown>, 'route'>, parts: Parts): void {
-  const { decisions, cap: limit, calibrationsRun } = parts
+  const { decisions, cap: limit, savings, calibrationsRun } = parts
   route({
     method: 'get',
     path: '/api/autopilot/decisions',
@@ -63,6 +65,7 @@ export function addDecisionRoutes({ route }: Pick<Context<unknown>, 'route'>, pa
       summary: 'What autopilot saved, and which models answered',
       returns: stats,
       async handle() {
+        await savings.check()
         const [all, today, models] = await Promise.all([
           decisions.total(),
           decisions.today(),
