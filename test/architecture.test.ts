@@ -171,7 +171,7 @@ const budgets: Readonly<Record<string, number>> = {
   discovery: 161,
   events: 342,
   http: 1_443,
-  isolation: 2_134,
+  isolation: 2_131,
   kit: 255,
   log: 35,
   permissions: 439,

@@ -1,5 +1,5 @@
-import type { CallContext, Principal, Timeouts } from '../call/call.ts'
-import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
+import type { Call, CallContext, Timeouts } from '../call/call.ts'
+import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { isGatewayError } from '../errors.ts'
 import type { GuestCall } from './guest-calls.ts'
@@ -7,14 +7,10 @@ import type { CallThrown } from './protocol.ts'
 import type { RemoteCall } from './remote-calls.ts'
 import type { TraceView } from './trace-sync.ts'
 
+type Plain = 'id' | 'operation' | 'wire' | 'principal' | 'context' | 'timeouts' | 'origin'
+
 /** A call as it crosses. */
-export interface CallView {
-  readonly id: string
-  readonly operation: Operation
-  readonly wire: string
-  readonly principal: Principal
-  readonly context: CallContext
-  readonly timeouts: Timeouts
+export interface CallView extends Pick<Call, Plain> {
   /** Left out when it is the one that crossed last. */
   readonly request: ModelRequest | undefined
   /** Which of the call's cancels is this copy's; 0 is that of the call itself. */

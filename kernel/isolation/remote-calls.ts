@@ -76,7 +76,7 @@ export class RemoteCalls {
   /** The call as it crosses now. */
   view(call: Call, known: RemoteCall): CallView {
     const seen = this.#seen(call)
-    const { id, operation, wire, principal, context, timeouts, request } = seen
+    const { id, operation, wire, principal, context, timeouts, origin, request } = seen
     const isSame = known.request === request
     known.request = request
     return {
@@ -86,6 +86,7 @@ export class RemoteCalls {
       principal,
       context,
       timeouts,
+      origin,
       request: isSame ? undefined : request,
       cancel: known.numberOf(call.cancel),
       provider: modelName(seen).provider,
