@@ -250,6 +250,19 @@ test('users have their own campaigns only, and attack the gateway in their own n
   expect((await api('POST', path, { name: 'x', target_url: attacked.url }, eve.key)).status).toBe(403)
 })
 
+test('a hunt waits when the day has no attacks left', async () => {
+  await gateway.kernel.registry.change('redteam', {
+    config: { requests_per_day: 5, addresses_by: 'everybody' },
+  })
+  const { key } = await gateway.signUp('kim')
+  const { id } = await make({}, key)
+  const { body } = await hunt(id, {}, key)
+  expect(body).toMatchObject({ status: 'paused', problem: { code: 'rate_limited' }, total_attacks: 5 })
+  expect(attacked.attacks.length).toBe(5)
+  const usual = { requests_per_day: 2000, addresses_by: 'admins' }
+  await gateway.kernel.registry.change('redteam', { config: usual })
+})
+
 test('a judge decides where no sign does, and a model puts attacks in other words', async () => {
   const asked: string[] = []
   attacked.behave(({ messages, model }) => {
@@ -268,7 +281,8 @@ test('a judge decides where no sign does, and a model puts attacks in other word
     strategies: ['role_play', 'authority'],
   })
   const { body } = await hunt(id, { judge_model: 'openai/judge', model: 'openai/attacker' })
-  expect(body.bypasses).toBe(body.total_attacks)
+  expect(body).toMatchObject({ status: 'completed', problem: null, bypasses: body.total_attacks })
+  expect(body.total_attacks).toBeGreaterThan(8)
   expect(body.top_bypasses[0].detectors).toEqual([{ name: 'judge', score: 0.9 }])
   expect(asked.some((text) => text.includes('Kindly: '))).toBe(true)
 })

@@ -1,13 +1,12 @@
 import type { Collection, Context, Page, PageOptions } from '#kernel'
 import { BudgetOver } from '../hunts/money.ts'
-import { type VulnerabilityRow, vulnerabilityRow } from '../vulnerabilities/rows.ts'
-import { type AttackRow, attackRow, type CampaignRow, type CampaignStatus, campaignRow } from './rows.ts'
+import type { VulnerabilityRow } from '../vulnerabilities/rows.ts'
+import { all, openCollections } from './collections.ts'
+import type { AttackRow, CampaignRow, CampaignStatus } from './rows.ts'
 import { withAttack } from './sums.ts'
 
 /** What is thrown into the work of a hunt that was paused, cancelled or deleted meanwhile. */
 export class HuntOver extends Error {}
-
-const all = '*'
 
 /** Campaigns with their attacks and vulnerabilities, in the store. */
 export class CampaignStore {
@@ -18,42 +17,10 @@ export class CampaignStore {
 
   constructor({ store }: Pick<Context<unknown>, 'store'>) {
     this.#store = store
-    this.campaigns = store.collection('campaigns', {
-      schema: campaignRow,
-      indexes: {
-        listed: ({ user_id, status, created_at }) =>
-          whose(user_id).flatMap((one) => [
-            [one, status, created_at],
-            [one, all, created_at],
-          ]),
-        user: ({ user_id }) => user_id,
-        updated: ({ status, updated_at }) => (status === 'hunting' ? undefined : updated_at),
-      },
-    })
-    this.attacks = store.collection('attacks', {
-      schema: attackRow,
-      indexes: {
-        place: ({ campaign_id, generation, index }) => [[campaign_id, generation, index]],
-        listed: ({ user_id, campaign_id, genome: { type }, status, created_at }) =>
-          whose(user_id).flatMap((one) =>
-            [campaign_id, all].flatMap((campaign) =>
-              [type, all].flatMap((of) => [status, all].map((came) => [one, campaign, of, came, created_at])),
-            ),
-          ),
-      },
-    })
-    this.vulnerabilities = store.collection('vulnerabilities', {
-      schema: vulnerabilityRow,
-      indexes: {
-        campaign: ({ campaign_id }) => campaign_id,
-        listed: ({ user_id, campaign_id, status, created_at }) =>
-          whose(user_id).flatMap((one) =>
-            [campaign_id, all].flatMap((campaign) =>
-              [status, all].map((came) => [one, campaign, came, created_at]),
-            ),
-          ),
-      },
-    })
+    const { campaigns, attacks, vulnerabilities } = openCollections(store)
+    this.campaigns = campaigns
+    this.attacks = attacks
+    this.vulnerabilities = vulnerabilities
   }
 
   listCampaigns(
@@ -163,8 +130,6 @@ export interface AttackFilter {
   readonly type?: string | undefined
   readonly status?: string | undefined
 }
-
-const whose = (user: string | undefined): string[] => (user === undefined ? [all] : [user, all])
 
 const stamped = (row: CampaignRow): CampaignRow => ({ ...row, updated_at: new Date().toISOString() })
 

@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import { type Context, isGatewayError, type JobQueue, Jobs, type Principal } from '#kernel'
+import { type Context, type JobQueue, Jobs, type Principal } from '#kernel'
 import { type Allowance, holderOf } from '../allowance.ts'
 import type { CampaignRow, CampaignStatus, Hunt } from '../campaigns/rows.ts'
 import { type CampaignStore, HuntOver } from '../campaigns/store.ts'
 import type { SealedJson } from '../sealed.ts'
 import type { Settings } from '../settings.ts'
-import { AddressRefused } from '../target/address.ts'
 import { chooseTarget, demandAddress } from '../target/choose.ts'
 import type { CallFindings } from '../target/findings.ts'
 import type { Previews } from '../verdict/preview.ts'
-import { BudgetOver, Money } from './money.ts'
+import { endBy } from './end.ts'
+import { Money } from './money.ts'
 import { huntAll } from './perform.ts'
-import { TargetFailing, Watch } from './watch.ts'
+import { Watch } from './watch.ts'
 
 /** The longest time of a turn of a hunt. */
 const longestMs = 12 * 3_600_000
@@ -64,11 +64,12 @@ export class Hunting {
     key: string | undefined,
     change: (row: CampaignRow) => Hunt | undefined,
   ): Promise<CampaignRow | undefined> {
-    if (key !== undefined) this.#keys.set(id, key)
     return this.context.store.transaction((tx) => {
       const row = tx.get(this.store.campaigns, id)
       const hunt = row && change(row)
       if (!row || !hunt) return undefined
+      // Only for a hunt that begins: another one that goes on keeps its own.
+      if (key !== undefined) this.#keys.set(id, key)
       const { problem: _, ...rest } = row
       const next: CampaignRow = { ...rest, hunt, status: 'hunting', updated_at: new Date().toISOString() }
       tx.put(this.store.campaigns, id, next)
@@ -152,19 +153,11 @@ export class Hunting {
       await this.#end(id, turn, 'completed')
     } catch (error) {
       signal.throwIfAborted()
-      await this.#ended(id, turn, error)
+      if (error instanceof HuntOver) return
+      const end = endBy(error)
+      if (!end) throw error
+      await this.#end(id, turn, end.status, end.problem)
     }
-  }
-
-  async #ended(id: string, turn: number, error: unknown): Promise<void> {
-    if (error instanceof HuntOver) return
-    if (error instanceof BudgetOver) await this.#end(id, turn, 'completed', budgetOver)
-    else if (error instanceof AddressRefused) await this.#end(id, turn, 'failed', addressRefused)
-    else if (error instanceof TargetFailing)
-      await this.#end(id, turn, 'paused', { code: 'target_failing', message: error.message.slice(0, 500) })
-    else if (isGatewayError(error))
-      await this.#end(id, turn, 'paused', { code: error.code, message: error.message.slice(0, 500) })
-    else throw error
   }
 
   async #end(
@@ -194,9 +187,4 @@ const jobOf = (id: string, turn: number): string => `${id}:${turn}`
 const keyNeeded = {
   code: 'key_needed',
   message: 'The key of the hunt was in memory only. Resume it with api_key.',
-}
-const budgetOver = { code: 'budget_over', message: 'The budget of the campaign is used up.' }
-const addressRefused = {
-  code: 'address_refused',
-  message: 'The address is not public, and the operator has not allowed it under `egress.allow`.',
 }

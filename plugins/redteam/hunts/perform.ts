@@ -1,13 +1,14 @@
-import { type Job, newId } from '#kernel'
+import type { Job } from '#kernel'
 import { nameOf } from '../attacks/genome.ts'
 import { traitOf } from '../attacks/strategies.ts'
 import type { AttackRow, CampaignRow } from '../campaigns/rows.ts'
 import { AddressRefused } from '../target/address.ts'
-import { bypassedGuard } from '../verdict/guards.ts'
 import { vulnerabilityId } from '../vulnerabilities/rows.ts'
 import { shownBy } from '../vulnerabilities/shown-by.ts'
+import { rowOf } from './attack-row.ts'
 import { type Attempt, attempt, type Means } from './attempt.ts'
 import type { Hunting } from './hunting.ts'
+import { inTurns } from './in-turns.ts'
 import { BudgetOver } from './money.ts'
 import { type PlannedAttack, planGeneration } from './plan.ts'
 import { reworded } from './words.ts'
@@ -121,63 +122,4 @@ async function makeOne(
         })
   await store.record(row, turn, costNano + wordsNano, shown, vulnerability)
   hunting.watchOf(id).saw(made.asked, verdict)
-}
-
-async function rowOf(
-  hunting: Hunting,
-  { id, user_id, tenant, target_url }: CampaignRow,
-  generation: number,
-  { index, genome, parent, mutations }: PlannedAttack,
-  { built, asked, verdict }: Attempt,
-): Promise<AttackRow> {
-  const { json, previews, context } = hunting
-  const keys = hunting.keysOf(id)
-  const text = await json.write(
-    { user_id, tenant },
-    { payload: built.payload, preview: previews.of(asked.said, keys) },
-  )
-  const { status, by, detectors, confidence, detail } = verdict
-  const open = target_url === undefined ? bypassedGuard(context, built.type, asked.findings) : 'target'
-  return {
-    id: newId('att_'),
-    campaign_id: id,
-    ...(user_id !== undefined && { user_id }),
-    generation,
-    index,
-    ...(parent !== undefined && { parent_id: parent }),
-    genome,
-    language: built.seed.language,
-    mutations: [...mutations, ...(genome.words === undefined ? [] : ['reword by a model'])],
-    status,
-    detail: previews.clean(detail, keys),
-    detectors: detectors.map((one) => ({ ...one })),
-    confidence,
-    ...(by !== undefined && { caught_by: by }),
-    ...(status === 'bypassed' && { bypassed_guardrail: open }),
-    ...(asked.traceId !== undefined && { trace_id: asked.traceId }),
-    text,
-    created_at: new Date().toISOString(),
-  }
-}
-
-/** Does things, so many at a time. After the first that throws no other begins, and it is thrown once all have ended. */
-async function inTurns<T>(
-  items: readonly T[],
-  most: number,
-  signal: AbortSignal,
-  run: (item: T) => Promise<void>,
-): Promise<void> {
-  const rest = items.values()
-  let first: { readonly error: unknown } | undefined
-  const work = async (): Promise<void> => {
-    for (const item of rest) {
-      if (signal.aborted || first) return
-      await run(item).catch((error: unknown) => {
-        first ??= { error }
-      })
-    }
-  }
-  await Promise.all(Array.from({ length: most }, work))
-  signal.throwIfAborted()
-  if (first) throw first.error
 }

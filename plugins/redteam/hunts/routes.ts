@@ -1,40 +1,14 @@
-import { z } from 'zod'
 import { answer, answers, type Context, conflict, type Principal } from '#kernel'
 import { storePrincipal } from '#kit'
 import { campaignsPath, demandCampaigns, findCampaign } from '../campaigns/access.ts'
-import { attackItem } from '../campaigns/attack-shown.ts'
-import { campaignDetail, detailOf, topBypasses } from '../campaigns/detail.ts'
+import { campaignDetail, detailOf } from '../campaigns/detail.ts'
 import { huntInput } from '../campaigns/input.ts'
 import { byId } from '../campaigns/routes.ts'
-import { type CampaignRow, campaignStatuses, type Hunt } from '../campaigns/rows.ts'
-import { shownCampaign } from '../campaigns/shown.ts'
+import type { CampaignRow } from '../campaigns/rows.ts'
 import type { Settings } from '../settings.ts'
 import type { Hunting } from './hunting.ts'
+import { huntResult, resultOf } from './result.ts'
 import type { Waits } from './waits.ts'
-
-const count = z.int().min(0)
-
-const huntResult = z.object({
-  campaign_id: z.string(),
-  status: z.enum(campaignStatuses),
-  problem: z.object({ code: z.string(), message: z.string() }).nullable(),
-  generations_run: count.meta({ description: 'Of this hunt, the one that goes on included.' }),
-  total_attacks: count.meta({ description: 'Of the campaign, as are the sums below.' }),
-  bypasses: count,
-  blocked: count,
-  inconclusive: count,
-  vulnerabilities: z.array(
-    z.object({
-      id: z.string(),
-      guardrail: z.string(),
-      common_trait: z.string(),
-      severity: z.string(),
-      owasp: z.string(),
-    }),
-  ),
-  top_bypasses: z.array(attackItem),
-  cost_usd: z.number(),
-})
 
 /** To hunt, pause, resume and cancel. A client that leaves does not end a hunt. */
 export function addHuntRoutes(context: Context<Settings>, hunting: Hunting, waits: Waits): void {
@@ -145,39 +119,7 @@ export function addHuntRoutes(context: Context<Settings>, hunting: Hunting, wait
   async function ended(id: string, ms: number, signal: AbortSignal) {
     await waits.until(id, ms, signal)
     const row = (await store.campaigns.get(id))!
-    const result = await resultOf(row, row.hunt!)
+    const result = await resultOf(hunting, row)
     return row.status === 'hunting' ? answer(202, result) : answer(200, result)
-  }
-
-  async function resultOf(row: CampaignRow, { from }: Hunt): Promise<z.infer<typeof huntResult>> {
-    const { items } = await store.listVulnerabilities({ campaign: row.id }, { limit: 100 })
-    const {
-      status,
-      problem,
-      total_attacks,
-      successful_attacks,
-      blocked_attacks,
-      inconclusive_attacks,
-      cost_usd,
-    } = shownCampaign(row)
-    return {
-      campaign_id: row.id,
-      status,
-      problem,
-      generations_run: Math.max(0, row.generation - from + 1),
-      total_attacks,
-      bypasses: successful_attacks,
-      blocked: blocked_attacks,
-      inconclusive: inconclusive_attacks,
-      vulnerabilities: items.map(({ id, guardrail, common_trait, severity, taxonomy }) => ({
-        id,
-        guardrail,
-        common_trait,
-        severity,
-        owasp: taxonomy.owasp_llm,
-      })),
-      top_bypasses: await topBypasses(store, json, row.id),
-      cost_usd,
-    }
   }
 }

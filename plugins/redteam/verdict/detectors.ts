@@ -14,7 +14,7 @@ export const surely = 0.7
 
 /** What an attack was, to be judged. */
 export interface Judged {
-  readonly type: Pick<AttackType, 'goal' | 'forbiddenTool'>
+  readonly type: Pick<AttackType, 'goal' | 'forbiddenTool' | 'finds'>
   readonly mark: string
   /** The instructions of the attacked model. */
   readonly system: string
