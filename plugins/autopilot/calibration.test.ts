@@ -1,7 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openLevel } from '../../storage/level.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { questionOf, simulate, simulationConfig } from '../../test/simulated-models.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import { answerRow } from './calibration/rows.ts'
 
 let upstream: Upstream
 let gateway: TestGateway
@@ -139,6 +144,36 @@ describe('a calibration', () => {
     expect(good(after.scores)).toEqual(good(before))
     expect((await gateway.api('GET', at)).body).toMatchObject({ status: 'cancelled', scores: {} })
   }, 60_000)
+
+  test('keeps the beginnings of answers sealed where bodies of traces are', async () => {
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'switchyard-autopilot-'))
+    const sealed = await startGateway({ dataDir, config: simulationConfig(upstream) })
+    try {
+      await sealed.module('encryptvault', { enabled: true })
+      const eve = await sealed.signUp('calibration-eve')
+      const messages = [{ role: 'user', content: questionOf(41) }]
+      const call = { model: 'sim-reference', messages }
+      expect((await sealed.api('POST', '/v1/chat/completions', call, eve.key)).status).toBe(200)
+      await expect.poll(async () => (await sealed.api('GET', '/api/observe/traces')).body.total).toBe(1)
+      await sealed.api('PUT', '/api/autopilot', { ...usual, content: { users: [eve.userId] } })
+      const { body } = await sealed.api('POST', '/api/autopilot/calibrate', { wait_ms: 60_000 })
+      expect(body.traces_used).toBe(1)
+      const { body: shown } = await sealed.api('GET', '/api/autopilot/calibration-log')
+      expect(shown.log[0].candidate_preview).toContain('It is 8')
+    } finally {
+      await sealed.close()
+    }
+    const engine = await openLevel(path.join(dataDir, 'db'))
+    const answers = engine
+      .namespace('plugins')
+      .namespace('autopilot')
+      .collection('answers', { schema: answerRow })
+    const { items } = await answers.list()
+    await engine.close()
+    await rm(dataDir, { recursive: true, force: true })
+    expect(items).toHaveLength(2)
+    for (const { previews } of items) expect(previews).toMatch(/^sealed:/)
+  })
 
   test('leaves nothing of a user whose data is erased but figures', async () => {
     const { body } = await calibrate({ candidates: ['sim-good'], sample_size: 2 })

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
@@ -139,5 +142,30 @@ test('a gateway that begins with autopilot in service.yaml routes from its first
     })
   } finally {
     await other.close()
+  }
+})
+
+test('what was set and does not fit a new service.yaml switches autopilot off, and can be set right', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'switchyard-autopilot-'))
+  const open = (autopilot: object) => startGateway({ upstream, dataDir, config: { autopilot } })
+  try {
+    const before = await open({ reference_model: 'gpt-4o' })
+    await before.api('PUT', '/api/autopilot', { enabled: true, candidate_models: ['gpt-4o-mini'] })
+    await before.close()
+    const after = await open({ reference_model: 'gpt-4o-mini' })
+    try {
+      const { body } = await after.api('GET', '/api/autopilot')
+      expect(body).toMatchObject({ state: 'off', config: { enabled: false, reference_model: 'gpt-4o-mini' } })
+      expect(after.logged.join('')).toContain('does not fit service.yaml')
+      const { status } = await after.api('PUT', '/api/autopilot', { candidate_models: ['gpt-4.1-nano'] })
+      expect(status).toBe(200)
+      expect((await after.api('GET', '/api/autopilot')).body).toMatchObject({
+        ...{ state: 'uncalibrated', config: { enabled: true, candidate_models: ['gpt-4.1-nano'] } },
+      })
+    } finally {
+      await after.close()
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
   }
 })

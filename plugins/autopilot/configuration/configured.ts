@@ -20,12 +20,14 @@ export class Configured {
   readonly #rows: Collection<Row>
   readonly #set: ReturnType<Context<unknown>['section']>
   readonly #file: object
+  readonly #log: Context<unknown>['log']
   #row: Row | undefined
   #changing = 0
   #told: (isForeign: boolean) => void = () => {}
   #current: Configuration
 
-  constructor({ store, section }: Pick<Context<unknown>, 'store' | 'section'>, file: object) {
+  constructor({ store, section, log }: Pick<Context<unknown>, 'store' | 'section' | 'log'>, file: object) {
+    this.#log = log
     this.#file = file
     this.#current = this.#with({})
     this.#rows = store.collection('configuration', { schema: row })
@@ -90,7 +92,13 @@ export class Configured {
 
   #take(row: Row | undefined): void {
     this.#row = row
-    this.#current = this.#with(row?.set ?? {})
+    try {
+      this.#current = this.#with(row?.set ?? {})
+    } catch (error) {
+      // service.yaml has changed since: calls go where they would without autopilot, until an admin has said which of both holds.
+      this.#log.error({ err: error }, 'what was set of autopilot does not fit service.yaml: it is off')
+      this.#current = { ...this.#with({}), enabled: false }
+    }
     this.#told(this.#changing === 0)
   }
 }
