@@ -287,6 +287,12 @@ export {
   TrustPolicies,
 } from './policies.ts'
 export { type PriceDescription, type PriceItem, Pricing } from './pricing.ts'
+export {
+  RedTeam,
+  type RedTeamCampaign,
+  type RedTeamQuery,
+  type RedTeamVulnerability,
+} from './redteam.ts'
 export { type Age, type RecordClass, Retention, RetentionDue } from './retention.ts'
 export { SealedBodies, Sealing, type Signature, Signing, type SigningKey } from './sealing.ts'
 export {

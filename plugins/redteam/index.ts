@@ -1,4 +1,4 @@
-import { defineArea } from '#kernel'
+import { defineArea, RedTeam } from '#kernel'
 import { personalOfUsers } from '#kit'
 import { Allowance } from './allowance.ts'
 import { addAttackRoutes } from './campaigns/attack-routes.ts'
@@ -9,6 +9,7 @@ import { addHuntRoutes } from './hunts/routes.ts'
 import { Waits } from './hunts/waits.ts'
 import { keptOfUsers, pruneCampaigns } from './kept.ts'
 import { addQuickscanRoute } from './quickscan/route.ts'
+import { recordsOf } from './records.ts'
 import { SealedJson } from './sealed.ts'
 import { settings } from './settings.ts'
 import { addStatsRoute } from './stats-route.ts'
@@ -27,6 +28,7 @@ export default defineArea({
     const previews = new Previews()
     const store = new CampaignStore(context)
     const json = new SealedJson(context)
+    context.provide(RedTeam, recordsOf(store))
     const hunting = new Hunting(context, { store, json, findings, previews, allowance })
     const waits = new Waits(store.campaigns)
     context.own(() => waits.close())

@@ -92,7 +92,7 @@ test('a pack has each section, no text of a call, and verifies without the gatew
   const pack = await collected({ framework: 'soc2' })
   const text = await download(pack)
   expect(await verified(text)).toBe(
-    `valid: ${pack.event_count} items in 6 sections, signed by ${pack.signature.key_id}`,
+    `valid: ${pack.event_count} items in 7 sections, signed by ${pack.signature.key_id}`,
   )
   expect(
     itemsOf(text, 'access_log')
@@ -148,6 +148,26 @@ test('a pack still verifies when its traces were deleted and its person was eras
   expect((await gateway.api('GET', '/api/trust/ledger/verify')).body.valid).toBe(true)
 })
 
+test('campaigns of the red team are in it with what they found, and without what was said', async () => {
+  const system_prompt = `${marker} ${Array.from({ length: 30 }, (_, n) => `word${n}`).join(' ')}`
+  upstream.reply({ content: system_prompt, times: 6 })
+  const campaign = { name: marker, purpose: marker, target: { system_prompt } }
+  const { body: made } = await gateway.api('POST', '/api/redteam/campaigns', campaign)
+  const hunt = { generations: 1, population: 6, wait_ms: 60_000 }
+  const { body: hunted } = await gateway.api('POST', `/api/redteam/campaigns/${made.id}/hunt`, hunt)
+  expect([hunted.total_attacks, hunted.vulnerabilities.length > 0]).toEqual([6, true])
+  const text = await download(await collected({ include: ['redteam'] }))
+  expect(itemsOf(text, 'redteam')).toEqual([
+    expect.objectContaining({ kind: 'campaign', id: made.id, target: 'gateway', attacks: 6 }),
+    ...hunted.vulnerabilities.map(() =>
+      expect.objectContaining({ kind: 'vulnerability', campaign_id: made.id, status: 'open' }),
+    ),
+  ])
+  expect(text).not.toContain(marker)
+  const others = await collected({ include: ['redteam'], filters: { user_id: ada.userId } })
+  expect(others.event_count).toBe(0)
+})
+
 test('packs are listed, and deleted with their file', async () => {
   const { id, download_url } = await collected({ include: ['policies'] })
   const { body } = await gateway.api('GET', '/api/trust/evidence')
@@ -167,7 +187,7 @@ test('packs are for admins, and wrong ones are refused, naming the field', async
     })
     return [status, body.error.param]
   }
-  expect(await refused({ include: ['redteam'] })).toEqual([400, 'include.0'])
+  expect(await refused({ include: ['everything'] })).toEqual([400, 'include.0'])
   expect(await refused({ date_to: '2020-01-01T00:00:00Z' })).toEqual([400, 'date_to'])
   expect(await refused({ what: 1 })).toEqual([400, 'what'])
 })

@@ -1,4 +1,4 @@
-import { type Context, Figures, kernelServices, TraceReader, type TraceSummary } from '#kernel'
+import { type Context, Figures, kernelServices, RedTeam, TraceReader, type TraceSummary } from '#kernel'
 import { shownChange } from '#kit'
 import type { Segments } from '../ledger/segments.ts'
 import type { Policies } from '../policies/policies.ts'
@@ -9,6 +9,7 @@ export const sectionNames = [
   'guardrail_events',
   'config_history',
   'access_log',
+  'redteam',
   'model_inventory',
 ] as const
 export type SectionName = (typeof sectionNames)[number]
@@ -28,7 +29,7 @@ export interface Scope {
 }
 
 export interface Sources {
-  readonly context: Pick<Context<unknown>, 'use'>
+  readonly context: Pick<Context<unknown>, 'find' | 'use'>
   readonly segments: Segments
   readonly policies: Policies
 }
@@ -67,6 +68,11 @@ export const sections: Readonly<
       const { source, operation, wire, key_id, project, status, status_code } = trace
       yield { ...callOf(trace), source, operation, wire, key_id, project, status, status_code }
     }
+  },
+
+  async *redteam({ context }, { from, to, filters: { user_id, project, model } }) {
+    const campaigns = context.find(RedTeam)
+    if (campaigns) yield* campaigns.scan({ from, to, user_id, project, model })
   },
 
   /** Days are counted whole: figures are kept by the day, and stay when traces go. */
