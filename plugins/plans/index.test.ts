@@ -263,6 +263,22 @@ describe('a checkout', () => {
   })
 })
 
+test('settings and calibrations of autopilot need a license of the tier pro, where there is one', async () => {
+  const small = await start({ license: { tier: 'individual' } })
+  for (const [method, at] of [
+    ['PUT', '/api/autopilot'],
+    ['POST', '/api/autopilot/calibrate'],
+  ] as const) {
+    const { status, body } = await small.api(method, at, {})
+    expect([at, status, body.error.details]).toEqual([
+      ...[at, 403, { tier: 'individual', required_tier: 'pro' }],
+    ])
+  }
+  expect((await small.api('GET', '/api/autopilot')).status).toBe(200)
+  const large = await start({ license: { tier: 'pro' } })
+  expect((await large.api('PUT', '/api/autopilot', { reference_model: 'gpt-4o' })).status).toBe(200)
+})
+
 describe('what speaks for a larger license', () => {
   const ask = (gateway: TestGateway, content: string) =>
     gateway.api('POST', '/v1/chat/completions', {
