@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { chanceOf } from '../test/chance.ts'
 import { Mean, shareOf, wideness95 } from './interval.ts'
 
 test('intervals are those of the textbook', () => {
@@ -29,4 +30,32 @@ test('the wideness of Student is that of the tables', () => {
     [1000, 1.9623],
   ] as const)
     expect([freedom, wideness95(freedom)]).toEqual([freedom, expect.closeTo(value, 2)])
+})
+
+test('intervals of 95 % hold the truth in 93 to 97 of 100 cases', () => {
+  const { uniform, normal } = chanceOf(1)
+  for (const draws of [5, 30]) {
+    let held = 0
+    for (let run = 0; run < 4000; run += 1) {
+      const mean = new Mean()
+      for (let draw = 0; draw < draws; draw += 1) mean.add(3 + 2 * normal())
+      const { low, high } = mean.estimate
+      if (low! <= 3 && high! >= 3) held += 1
+    }
+    expect([draws, Math.abs(held / 4000 - 0.95) < 0.02]).toEqual([draws, true])
+  }
+  for (const [share, tries] of [
+    [0.5, 100],
+    [0.1, 200],
+    [0.8, 60],
+  ] as const) {
+    let held = 0
+    for (let run = 0; run < 4000; run += 1) {
+      let hits = 0
+      for (let one = 0; one < tries; one += 1) if (uniform() < share) hits += 1
+      const { low, high } = shareOf(hits, tries)
+      if (low! <= share && high! >= share) held += 1
+    }
+    expect([share, Math.abs(held / 4000 - 0.95) < 0.02]).toEqual([share, true])
+  }
 })

@@ -1,21 +1,11 @@
 import { expect, test } from 'vitest'
+import { chanceOf } from '../../../test/chance.ts'
 import type { Plan } from '../runs/plan.ts'
 import { cellsOf } from '../runs/plan.ts'
 import type { AnswerRow } from '../runs/rows.ts'
 import { decide, type Scored, withoutGaps } from './decide.ts'
 import { isRatioOdd } from './ratio.ts'
 import { meanBounds, numbersNeeded } from './sequence.ts'
-
-/** Numbers from 0 to 1 that look like chance and are the same each time (mulberry32). */
-function chanceFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 const planOf = (arms: number, cases: number, more: Partial<Plan> = {}): Plan => ({
   arms: Array.from({ length: arms }, (_, n) => ({ id: `v${n + 1}`, model: 'm', weight: 1 })),
@@ -39,7 +29,7 @@ function answersTo(plan: Plan, rates: readonly number[], chance: () => number): 
 }
 
 test('of experiments whose variants are the same, at most one in twenty finds a winner at any look', () => {
-  const chance = chanceFrom(1)
+  const chance = chanceOf(1).uniform
   const plan = planOf(2, 300)
   let found = 0
   for (let experiment = 0; experiment < 300; experiment += 1) {
@@ -51,7 +41,7 @@ test('of experiments whose variants are the same, at most one in twenty finds a 
 })
 
 test('of ten variants that are the same, at most one in twenty wins', () => {
-  const chance = chanceFrom(2)
+  const chance = chanceOf(2).uniform
   const plan = planOf(10, 100)
   let found = 0
   for (let experiment = 0; experiment < 100; experiment += 1)
@@ -66,7 +56,7 @@ test.each([
 ])(
   'ten points more, %d against %d, are found in four of five cases with as many samples as are said to be needed',
   (better, worse) => {
-    const chance = chanceFrom(3)
+    const chance = chanceOf(3).uniform
     const variance = (better * (1 - better) + worse * (1 - worse)) / 4
     const plan = planOf(2, numbersNeeded(0.05, variance, 0.05))
     const runs = 200
@@ -83,7 +73,7 @@ test.each([
 )
 
 test('bounds hold for numbers of any kind, few and many, at all lengths at once', () => {
-  const chance = chanceFrom(4)
+  const chance = chanceOf(4).uniform
   for (const [mean, draw] of [
     [0.5, chance],
     [0.02, () => (chance() < 0.02 ? 1 : 0)],

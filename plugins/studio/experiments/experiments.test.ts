@@ -166,6 +166,27 @@ test('a stopped run closes its connections, and only force deletes one that goes
   expect((await api('GET', `/experiments/${second.body.id}`)).status).toBe(404)
 })
 
+test('a run goes on under changed settings, and one that takes too long ends', async () => {
+  const settle = (config: Record<string, unknown>) =>
+    parts.gateway.kernel.registry.change('studio', { config })
+  const gate = Promise.withResolvers<void>()
+  parts.upstream.reply({ content: 'yes', gate: { opened: gate.promise } })
+  const { body } = await run(base({ wait_ms: 0 }))
+  await parts.upstream.received(1)
+  await settle({ timeout_s: 1 })
+  parts.upstream.reply({ content: 'yes', times: 6 })
+  gate.resolve()
+  const read = async () => (await api('GET', `/experiments/${body.id}`)).body
+  await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe('completed')
+  expect((await read()).progress).toEqual({ done: 6, total: 6 })
+  parts.upstream.reset()
+  parts.upstream.reply({ hang: true })
+  const long = await run(base())
+  expect(long.body).toMatchObject({ status: 'failed', error: { code: 'timeout' } })
+  await parts.upstream.last().closed
+  await settle({})
+})
+
 test('variants differ in versions of a template, in what the user says, and in parameters', async () => {
   const template = { slug: 'answer', content: 'Be {{tone}}.', model: 'gpt-4o', params: { temperature: 0.5 } }
   await api('POST', '/templates', template)

@@ -7,6 +7,11 @@ import type { Definition } from './input.ts'
 const budgetMs = 10_000
 const mostLooked = 20_000
 
+const nonePast = () =>
+  badRequest('body dataset.traces: no past chat of yours fits whose bodies are stored.', {
+    param: 'dataset.traces',
+  })
+
 type Which = NonNullable<Definition['dataset']['traces']>
 
 /**
@@ -14,13 +19,14 @@ type Which = NonNullable<Definition['dataset']['traces']>
  * made. Throws a bad request where there are none.
  */
 export async function pastInputs(
-  { use }: Pick<Context<unknown>, 'use'>,
+  { find }: Pick<Context<unknown>, 'find'>,
   { limit, from, to, ...query }: Which,
   caller: Principal,
   signal: AbortSignal,
 ): Promise<Case[]> {
   const user_id = scopeOf(caller)
-  const reader = use(TraceReader)
+  const reader = find(TraceReader)
+  if (!reader) throw nonePast()
   const cases: Case[] = []
   const look = { calls: mostLooked, budgetMs, signal }
   await eachPastCall(
@@ -36,9 +42,7 @@ export async function pastInputs(
     },
   )
   if (cases.length > 0) return cases
-  throw badRequest('body dataset.traces: no past chat of yours fits whose bodies are stored.', {
-    param: 'dataset.traces',
-  })
+  throw nonePast()
 }
 
 const timeOf = (time: string | undefined) => (time === undefined ? undefined : Date.parse(time))

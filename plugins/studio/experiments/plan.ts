@@ -17,7 +17,7 @@ const places = {
  * carried out.
  */
 export async function planOf(
-  context: Pick<Context<Settings>, 'use' | 'settings'>,
+  context: Pick<Context<Settings>, 'find' | 'settings'>,
   studio: Studio,
   experiment: Definition,
   caller: Principal,

@@ -37,14 +37,15 @@ export async function makeRun(
 ): Promise<End> {
   const prompts = await promptsOf(plan).catch(() => undefined)
   if (!prompts) return templateGone
-  const end = await workOff({
+  const time = AbortSignal.timeout(context.settings.timeout_s * 1000)
+  const working = workOff({
     call: context.call,
     run,
     plan,
     prompts,
     before: await store.answersOf(run.id),
     maxParallel: context.settings.max_parallel,
-    signal,
+    signal: AbortSignal.any([signal, time]),
     keep: async ({ row, text }) => {
       const stored =
         text === undefined ? undefined : await json.write(ownerOf(run), text.slice(0, longestText))
@@ -52,6 +53,11 @@ export async function makeRun(
     },
     isDecided: (answers) => isDecided(plan, answers),
   })
+  const end = await working.catch((error: unknown) => {
+    if (!time.aborted || signal.aborted) throw error
+    return undefined
+  })
+  if (!end) return tooLong
   const row = await store.runs.get(run.id)
   if (!row) throw new RunOver('The run was deleted')
   return endOf(row, end)
@@ -73,6 +79,7 @@ const noAnswers = failed(
   'no_answers',
   'No model answered, which says nothing of the models; the errors of the answers say why.',
 )
+const tooLong = failed('timeout', 'The run took longer than it may.')
 const tooDear: End = {
   status: 'stopped_budget',
   error: { code: 'budget_exceeded', message: 'The run has cost as much as its limit says.' },

@@ -19,6 +19,9 @@ import { RunStore } from './store.ts'
 
 const dayMs = 86_400_000
 
+/** Above the time of a run, which ends it by itself. */
+const spareMs = 60_000
+
 /** Who asks for a run, and what it may cost. */
 export interface Asked {
   readonly principal: Principal
@@ -49,7 +52,7 @@ export class Runs {
       concurrency,
       lane: ({ user }) => user,
       perLane: per_user,
-      timeoutMs: timeout_s * 1000,
+      timeoutMs: timeout_s * 1000 + spareMs,
       run: (job) => this.#perform(job),
       gaveUp: ({ input: { id } }) =>
         this.#finish(id, {

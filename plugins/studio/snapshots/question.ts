@@ -30,7 +30,7 @@ const own = [
 
 /** The question that a snapshot is to pin. Throws a bad request that names the field, and 404 or 422 for a past call. */
 export async function questionOf(
-  context: Pick<Context<unknown>, 'use'>,
+  { find }: Pick<Context<unknown>, 'find'>,
   studio: Studio,
   input: SnapshotInput,
   caller: Principal,
@@ -39,12 +39,9 @@ export async function questionOf(
   const other = own.find((field) => input[field] !== undefined)
   if (other !== undefined)
     throw badRequest(`body ${other}: the question is that of the trace.`, { param: other })
-  const { trace, request, response } = await pastCallOf(
-    context.use(TraceReader),
-    input.trace_id,
-    caller,
-    'trace_id',
-  )
+  const reader = find(TraceReader)
+  if (!reader) throw badRequest('body trace_id: no traces are kept.', { param: 'trace_id' })
+  const { trace, request, response } = await pastCallOf(reader, input.trace_id, caller, 'trace_id')
   const { stream: _, stream_options: __, ...rest } = request
   return {
     request: { ...rest, model: input.model ?? request.model },

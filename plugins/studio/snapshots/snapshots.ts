@@ -35,7 +35,7 @@ export interface Caller {
 /** Snapshots: questions with the answers that are pinned, to be asked again. */
 export class Snapshots {
   readonly things: Things<SnapshotRow>
-  readonly #context: Pick<Context<unknown>, 'call' | 'use'>
+  readonly #context: Pick<Context<unknown>, 'call' | 'find'>
   readonly #studio: Studio
   readonly #json: Runs['json']
 
