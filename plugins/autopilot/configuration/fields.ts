@@ -26,7 +26,7 @@ export const fields = {
   enabled: z.boolean().default(false).meta({ description: 'Whether calls are routed.' }),
   mode: z.enum(modes).default('cost').meta({
     description:
-      'What a model is chosen by: the lowest cost of the call, the shortest time, or the lowest sum of both in proportion to the reference model.',
+      'What a model is chosen by: the lowest cost or the shortest time in its calibration, or the lowest sum of both, in proportion to the reference model.',
   }),
   quality_threshold: share.default(0.85).meta({
     description: 'The share of answers as good as the reference model’s that the lower bound must reach.',
