@@ -25,8 +25,8 @@ afterEach(async () => {
 const outcome = (fields: Partial<Outcome> = {}) =>
   ({ ending: 'ok', usage: { ...noUsage, input: 7, output: 3 }, cost: undefined, ...fields }) as Outcome
 
-const callOf = (userId: string | undefined, at: string) =>
-  ({ principal: { userId }, trace: { startedAt: Date.parse(at) } }) as Call
+const callOf = (userId: string | undefined, at: string, source = 'proxy') =>
+  ({ principal: { userId }, trace: { startedAt: Date.parse(at) }, context: { source } }) as Call
 
 test('a call counts in the month it came in, by UTC', () => {
   meter.add(outcome(), callOf('usr_1', '2026-11-30T23:59:59.999Z'))
@@ -36,10 +36,11 @@ test('a call counts in the month it came in, by UTC', () => {
   expect(requests).toEqual([1, 1, 1])
 })
 
-test('calls of nobody and refused calls do not count; failed ones do, with what they used', () => {
+test('calls of nobody, refused calls and attacks of the red team do not count; failed ones do, with what they used', () => {
   const at = '2026-11-05T00:00:00Z'
   meter.add(outcome(), callOf(undefined, at))
   meter.add(outcome({ ending: 'refused' }), callOf('usr_1', at))
+  meter.add(outcome(), callOf('usr_1', at, 'redteam'))
   meter.add(outcome({ ending: 'upstream_error', usage: noUsage }), callOf('usr_1', at))
   meter.add(outcome({ ending: 'client_abort' }), callOf('usr_1', at))
   expect(meter.read('usr_1', '2026-11')).toMatchObject({
