@@ -286,6 +286,10 @@ test.each<[string, object]>([
   ['variants.0.prompt', { variants: [{ ...two[0], prompt: '{{#x}}' }, two[1]] }],
   ['dataset', { dataset: {} }],
   ['dataset.test_inputs.0', { dataset: { test_inputs: [{ expected: 'x' }] } }],
+  [
+    'dataset.test_inputs.0.messages',
+    { dataset: { test_inputs: [{ prompt: 'x', messages: [{ role: 'user', content: 'x' }] }] } },
+  ],
   ['dataset.test_inputs.0.variables', { variants: [{ ...two[0], prompt: '{{x}}' }, two[1]] }],
   ['dataset.test_inputs', { dataset: { test_inputs: inputs(600) }, runs_per_input: 10 }],
   ['evaluators', { evaluators: [] }],

@@ -39,6 +39,9 @@ export async function checkPlan(
   const rest = takingTurns()
   for (const [at, one] of plan.cases.entries()) {
     if (one.assertions) checkAssertions(one.assertions, [one.expected], places.assertions(at))
+    const param = `${places.cases}.${at}.messages`
+    if (one.prompt !== undefined && one.messages)
+      throw badRequest(`body ${param}: send either \`prompt\` or \`messages\`.`, { param })
     for (const arm of plan.arms) requestOf(arm, one, prompts, `${places.cases}.${at}`)
     await rest()
   }
