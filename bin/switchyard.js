@@ -4,6 +4,7 @@ import module from 'node:module'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 
 // Plain JavaScript that any Node reads, so that one that is too old is told so, and so that nothing has to be compiled
 // before what was compiled last time is at hand.
@@ -13,6 +14,7 @@ if (major < 24) {
   process.exitCode = 1
 } else {
   withOneArena()
+  startYoung()
   const { main, cache } = await placesOf(fileURLToPath(new URL('..', import.meta.url)))
   keepCompiled(path.join(cache, 'compiled'))
   await import(pathToFileURL(main).href)
@@ -38,6 +40,15 @@ function withOneArena() {
   // A channel to the process that started this one would not outlive it.
   if (platform !== 'linux' || major < 26 || !isStart || env.MALLOC_ARENA_MAX || env.NODE_CHANNEL_FD) return
   process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, MALLOC_ARENA_MAX: '1' })
+}
+
+/**
+ * Has everything made in the young generation. V8 makes objects in the old one where others from the same line of code grew old, as
+ * those of calls do that wait for a slow provider. There they are garbage that stays until the whole heap is collected, and keeps
+ * all that they refer to: most of what a call left behind, and most of the work of the collector.
+ */
+function startYoung() {
+  setFlagsFromString('--no-allocation-site-pretenuring')
 }
 
 /**

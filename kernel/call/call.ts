@@ -81,6 +81,8 @@ export class Call {
    */
   readonly origin: CallOrigin | undefined
   #redacted: Call | undefined
+  /** Its request without its texts; copies with the same request share it. */
+  #textless: ModelRequest | undefined
   #readOnly: Call | undefined
 
   constructor(fields: CallFields) {
@@ -101,7 +103,9 @@ export class Call {
     const { id, operation, wire, principal, trace, origin } = this
     const { request = this.request, context = this.context } = change
     const { timeouts = this.timeouts, cancel = this.cancel } = change
-    return new Call({ id, operation, wire, principal, trace, origin, request, context, timeouts, cancel })
+    const copy = new Call({ id, operation, wire, principal, trace, origin, request, context, timeouts, cancel })
+    if (request === this.request) copy.#textless = this.#textless
+    return copy
   }
 
   /** A copy whose request has other fields; `undefined` removes one. */
@@ -113,7 +117,10 @@ export class Call {
 
   /** The call without its texts, as modules see it that may not read them. */
   get redacted(): Call {
-    this.#redacted ??= this.with({ request: withoutTexts(this.request) })
+    if (!this.#redacted) {
+      this.#textless ??= withoutTexts(this.request)
+      this.#redacted = this.with({ request: this.#textless })
+    }
     return this.#redacted
   }
 

@@ -58,6 +58,23 @@ export async function runAround(entry: Entry, call: Call, next: Next): Promise<R
   }
 }
 
+/**
+ * Runs an `around` once what is inside has failed, and else not at all: its first `next` for the same call is given that failure.
+ * `first` is asked in place of the first `next`.
+ */
+export async function aroundFailure(entry: Entry, call: Call, next: Next, first: Next): Promise<Reply> {
+  try {
+    return await first(call)
+  } catch (error) {
+    let isGiven = false
+    return runAround(entry, call, (to) => {
+      if (isGiven || to !== call) return next(to)
+      isGiven = true
+      return Promise.reject(error)
+    })
+  }
+}
+
 /** The time an `around` takes for itself. */
 class OwnTime {
   readonly #entry: Entry

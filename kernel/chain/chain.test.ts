@@ -378,3 +378,49 @@ test('a failure is told by the hook that it was in, also a later one', async () 
     ['detect: Error'],
   ])
 })
+
+test('who wraps failures is run for a call that failed, and its first `next` is given that failure', async () => {
+  const asked: string[] = []
+  const failure = badRequest('no')
+  let fails = 0
+  const chain = new Chain(
+    [
+      entryOf('retries', {
+        wraps: () => 'failures',
+        async around(call, next) {
+          asked.push('around')
+          await expect(next(call)).rejects.toBe(failure)
+          return next(call)
+        },
+      }),
+    ],
+    async (call) => {
+      asked.push('provider')
+      if (fails-- > 0) throw failure
+      return echo(call)
+    },
+  )
+  const call = callOf()
+  expect(await textOf(await chain.run(call))).toBe('echo hello')
+  expect([asked.splice(0), call.trace.timings]).toEqual([['provider'], []])
+  fails = 1
+  expect(await textOf(await chain.run(callOf()))).toBe('echo hello')
+  expect(asked).toEqual(['provider', 'around', 'provider'])
+})
+
+test('who wraps failures may ask for something else first', async () => {
+  const chain = new Chain(
+    [
+      entryOf('moves', {
+        wraps: () => 'failures',
+        around: (call, next) => next(call.withRequest({ model: 'other' })),
+      }),
+      entryOf('inside', { request: () => undefined }, { stage: 'deliver' }),
+    ],
+    async (call) => {
+      if (call.request.model !== 'other') throw badRequest('no')
+      return echo(call)
+    },
+  )
+  expect(await textOf(await chain.run(callOf()))).toBe('echo hello')
+})

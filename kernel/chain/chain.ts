@@ -5,32 +5,19 @@ import type { Attempt, ChainFacts } from '../call/trace.ts'
 import type { AttemptHooks } from '../contract/delivery.ts'
 import type { TargetHooks } from '../contract/routing.ts'
 import { askAdmit, isLeftOut } from './admit.ts'
-import { runAround } from './around.ts'
+import { aroundFailure, runAround } from './around.ts'
 import { askAttempt, inTurn, tellAll } from './attempts.ts'
 import { looksElsewhere } from './batches.ts'
 import { inspectorOf } from './brought.ts'
 import type { Entry } from './entry.ts'
-import { applies, engages, handleFailure, recordRewrite } from './entry.ts'
+import { applies, engages, recordRewrite } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
-import { stages } from './hooks.ts'
 import { asks, inspectRequest } from './inspect.ts'
 import { revealReply, rewriteReply } from './rewrite.ts'
+import { type Segment, segmented, wraps } from './segments.ts'
 import { ClientView } from './show.ts'
 import { targetHooksOf } from './targets.ts'
 import { variesOf } from './varies.ts'
-
-/** The entries between two `around` hooks, and the `around` that wraps what follows. */
-interface Segment {
-  readonly entries: readonly Entry[]
-  readonly around: Entry | undefined
-  /** Whether anything is done to streamed answers, and to plain ones. */
-  readonly rewrites: boolean
-  readonly rewritesWhole: boolean
-  /** Set on the first segment entry after the stages that inspect: from there on the request may be recorded. */
-  readonly recordAt: number
-}
-
-const recordFrom = stages.indexOf('shape')
 
 /**
  * The ordered hooks of one generation, compiled: entries without a hook are not there, synchronous hooks are called
@@ -118,6 +105,7 @@ export class Chain {
     let call = original
     let answer: Reply | undefined
     let around: Entry | undefined
+    let onlyFailures = false
     let rewrites = false
     let rewritesWhole = false
     let at = index
@@ -142,54 +130,26 @@ export class Chain {
           call = result
         }
         passed.push(entry)
-        if (entry === segment.around && wraps(entry, call)) around = entry
+        if (entry !== segment.around) continue
+        const how = wraps(entry, call)
+        if (how === false) continue
+        around = entry
+        onlyFailures = how === 'failures'
       }
     }
-    answer ??= around
-      ? await runAround(around, call, (inner) => this.#run(inner, at))
-      : await this.#dispatch(call)
+    answer ??= await (around ? this.#wrapped(around, call, at, onlyFailures) : this.#dispatch(call))
     if (answer.attempt) call.trace.answeredBy(answer.attempt, index === 0)
     return (answer.kind === 'whole' ? rewritesWhole : rewrites)
       ? await rewriteReply(answer, passed, call)
       : answer
   }
 
+  #wrapped(around: Entry, call: Call, at: number, onlyFailures: boolean): Promise<Reply> {
+    const inside: Next = (inner) => this.#run(inner, at)
+    if (!onlyFailures) return runAround(around, call, inside)
+    return aroundFailure(around, call, inside, at === this.#segments.length ? this.#dispatch : inside)
+  }
+
   readonly #detectsAfter = (entry: Entry, call: Call): Entry[] =>
     this.#detects.slice(this.#detects.indexOf(entry) + 1).filter((later) => applies(later, call))
-}
-
-/** Whether the `around` of an entry has anything to do with a call; one that fails over the question has. */
-function wraps(entry: Entry, call: Call): boolean {
-  try {
-    return entry.hooks.wraps?.(call) !== false
-  } catch (error) {
-    handleFailure(entry, 'wraps', error, call)
-    return false
-  }
-}
-
-function segmented(entries: readonly Entry[]): Segment[] {
-  const segments: Segment[] = []
-  let part: Entry[] = []
-  let recordable = false
-  let recordAt = -1
-  const close = (around: Entry | undefined): void => {
-    const rewrites = part.some(({ hooks }) => hooks.reply ?? hooks.stream ?? hooks.detect?.reply)
-    const rewritesWhole = part.some(({ hooks }) => hooks.reply ?? hooks.detect?.reply)
-    if (part.length > 0) segments.push({ entries: part, around, rewrites, rewritesWhole, recordAt })
-    part = []
-    recordAt = -1
-  }
-  for (const entry of entries) {
-    const { request, around, reply, stream, detect } = entry.hooks
-    if (!(request ?? around ?? reply ?? stream ?? detect)) continue
-    if (!recordable && stages.indexOf(entry.stage) >= recordFrom) {
-      recordable = true
-      recordAt = part.length
-    }
-    part.push(entry)
-    if (around) close(entry)
-  }
-  close(undefined)
-  return segments
 }

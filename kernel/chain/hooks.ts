@@ -75,8 +75,11 @@ interface Steps {
    * with a stream, the first content is there and the stream can no longer be exchanged.
    */
   around?(call: Call, next: Next): Promise<Reply>
-  /** Whether `around` has anything to do with a call; it is not run for others. All of them without it. */
-  wraps?(call: Call): boolean
+  /**
+   * Whether `around` has anything to do with a call; it is not run for others. All of them without it. With `failures` it is run
+   * once what is inside has failed, and its first `next` for the same call is given that failure.
+   */
+  wraps?(call: Call): boolean | 'failures'
   /**
    * The values that the answer depends on beside the request, such as a header, an arm of an experiment or the time: calls with
    * different values share no cached answer. The chain may ask for a call that is then answered from a cache, and before later

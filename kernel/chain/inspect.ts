@@ -2,13 +2,10 @@ import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
 import { looks } from './detector.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
-import { redactRequest } from './redact.ts'
+import { type Later, redactRequest } from './redact.ts'
 import { checkedStep } from './returned.ts'
 
 type Step = Call | Reply | undefined
-
-/** The modules that would detect in a call after this one. */
-export type Later = (entry: Entry, call: Call) => readonly Entry[]
 
 /** Whether a module has anything for requests. */
 export const asks = ({ hooks }: Entry): boolean =>
@@ -22,27 +19,37 @@ export function inspectRequest(entry: Entry, call: Call, later: Later): Step | P
   try {
     const { detect, request } = entry.hooks
     const isSearched = detect?.request && looks(entry, detect.request, call)
-    const seen = isSearched ? redactRequest(call, entry, () => later(entry, call)) : call
-    const unchanged = seen === call ? undefined : seen
+    const seen = isSearched ? redactRequest(call, entry, later) : call
     const result = request ? request(seen) : undefined
-    if (result instanceof Promise) {
-      return entry.meter.deadlines
-        .within(result)
-        .then((value) => checkedStep(value, call) ?? unchanged)
-        .catch((error) => {
-          handleFailure(entry, 'request', error, call)
-          return unchanged
-        })
-        .finally(() => timed(entry, started, call))
-    }
+    if (result instanceof Promise) return awaitStep(entry, call, seen, result, started)
     timed(entry, started, call)
-    return checkedStep(result, call) ?? unchanged
+    return checkedStep(result, call) ?? changed(call, seen)
   } catch (error) {
     timed(entry, started, call)
     handleFailure(entry, 'request', error, call)
     return undefined
   }
 }
+
+/** Apart, as a function that holds closures costs each call a context, also where nothing takes its time. */
+async function awaitStep(
+  entry: Entry,
+  call: Call,
+  seen: Call,
+  result: Promise<unknown>,
+  started: number,
+): Promise<Step> {
+  try {
+    return checkedStep(await entry.meter.deadlines.within(result), call) ?? changed(call, seen)
+  } catch (error) {
+    handleFailure(entry, 'request', error, call)
+    return changed(call, seen)
+  } finally {
+    timed(entry, started, call)
+  }
+}
+
+const changed = (call: Call, seen: Call): Call | undefined => (seen === call ? undefined : seen)
 
 function timed(entry: Entry, started: number, call: Call): void {
   recordRun(entry, 'request', performance.now() - started, call)

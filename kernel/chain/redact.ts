@@ -7,11 +7,14 @@ import { looksElsewhere } from './batches.ts'
 import { Detector, type Found } from './detector.ts'
 import type { Entry } from './entry.ts'
 
+/** The modules that would detect in a call after this one. */
+export type Later = (entry: Entry, call: Call) => readonly Entry[]
+
 /**
  * The call with its request redacted by a module. Throws when a finding blocks; the call's record may then have its request
  * without any finding, neither of this module nor of those after it.
  */
-export function redactRequest(call: Call, entry: Entry, later: () => readonly Entry[]): Call {
+export function redactRequest(call: Call, entry: Entry, later: Later): Call {
   const detector = new Detector(entry, entry.hooks.detect!.request!, call)
   let blocked: Found | undefined
   const redacted = requestThrough(call, detector, (found) => {
@@ -19,7 +22,7 @@ export function redactRequest(call: Call, entry: Entry, later: () => readonly En
     return marked(found)
   })
   if (blocked) {
-    call.trace.mayRecord(recordable(redacted, later()))
+    call.trace.mayRecord(recordable(redacted, later(entry, call)))
     throw detector.refusal(blocked)
   }
   return redacted

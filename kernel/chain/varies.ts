@@ -10,14 +10,19 @@ export type Varies = (call: Call, insideOf: Stage) => string | undefined
 export function variesOf(entries: readonly Entry[]): Varies | undefined {
   const varying = entries.filter(({ hooks }) => hooks.varies)
   if (varying.length === 0) return undefined
+  const places = varying.map(({ stage }) => stages.indexOf(stage))
   return (call, insideOf) => {
     const from = stages.indexOf(insideOf)
-    const said = varying.flatMap((entry) => {
-      const isInside = stages.indexOf(entry.stage) > from && entry.when?.(call) === undefined
-      const by = isInside ? ask(entry, call) : undefined
-      return by === undefined ? [] : [[entry.id, by]]
-    })
-    return said.length === 0 ? undefined : JSON.stringify(said)
+    let said: [id: string, by: string][] | undefined
+    for (let i = 0; i < varying.length; i += 1) {
+      const entry = varying[i]!
+      if (places[i]! <= from || entry.when?.(call) !== undefined) continue
+      const by = ask(entry, call)
+      if (by === undefined) continue
+      said ??= []
+      said.push([entry.id, by])
+    }
+    return said && JSON.stringify(said)
   }
 }
 

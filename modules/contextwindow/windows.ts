@@ -19,7 +19,7 @@ export class KnownWindows {
 
   /** Undefined when it is not known, or may differ from call to call. */
   of(call: Call): number | undefined {
-    const known = this.#known.get(keyOf(call))
+    const known = isDecidedByName(call) ? this.#known.get(keyOf(call)) : undefined
     const { generation } = call.context
     return known && known.generation === generation && known.until > performance.now()
       ? known.window
@@ -28,7 +28,7 @@ export class KnownWindows {
 
   /** Remembers nothing where modules choose the model by more than its name. */
   remember(call: Call, window: number): void {
-    if (call.trace.chain?.variesIn) return
+    if (!isDecidedByName(call)) return
     const known = ensure(this.#known, keyOf(call), () => ({ window, generation: 0, until: 0 }), most)
     Object.assign(known, {
       window,
@@ -37,6 +37,9 @@ export class KnownWindows {
     })
   }
 }
+
+/** Whether no module that chooses where calls go looks at more than what the key says. */
+const isDecidedByName = (call: Call): boolean => call.trace.chain?.variesIn?.(call, 'verify') === undefined
 
 const keyOf = ({ request, context, principal }: Call): string =>
   `${principal.keyId} ${context.provider ?? ''} ${request.model}`

@@ -1,4 +1,4 @@
-import { type Call, type Cap, type CapStanding, defineModule, Spend, SpendShare } from '#kernel'
+import { type Call, type Cap, type CapStanding, defineModule, type Outcome, Spend, SpendShare } from '#kernel'
 import { capShare, nanoOf, usdOf } from '#kit'
 import { compileCaps, settings as schema } from './caps.ts'
 import { type Decision, Decisions } from './decision.ts'
@@ -80,6 +80,22 @@ export default defineModule({
       return call.withRequest({ model: lowered })
     }
 
+    async function settle(
+      deciding: Promise<Decision>,
+      made: Reservation | undefined,
+      { cost, provider, model }: Outcome,
+      { trace: { attempts } }: Call,
+    ): Promise<void> {
+      // What could not be decided has refused the call, and been reported.
+      const decision = await deciding.catch(() => undefined)
+      if (!decision) return
+      await (made ?? new Reservation(decision, () => use(Spend))).settle({
+        nano: cost?.totalNano ?? 0,
+        model: provider === undefined ? undefined : `${provider}/${model}`,
+        ownKey: attempts.length > 0 && attempts.every(({ ownKey }) => ownKey),
+      })
+    }
+
     return {
       request(call) {
         const caps = capsOn(call)
@@ -90,17 +106,9 @@ export default defineModule({
         if (reached && !isLowered) throw refusedBy(reached, 0)
         return reservations(call).made?.enter(attempt, () => decisions.estimate(call, attempt).nano)
       },
-      async settled({ cost, provider, model }, call) {
+      settled(outcome, call) {
         const { deciding, made } = reservations(call)
-        // What could not be decided has refused the call, and been reported.
-        const decision = await deciding?.catch(() => undefined)
-        if (!decision) return
-        const { attempts } = call.trace
-        await (made ?? new Reservation(decision, () => use(Spend))).settle({
-          nano: cost?.totalNano ?? 0,
-          model: provider === undefined ? undefined : `${provider}/${model}`,
-          ownKey: attempts.length > 0 && attempts.every(({ ownKey }) => ownKey),
-        })
+        return deciding && settle(deciding, made, outcome, call)
       },
     }
   },

@@ -48,6 +48,7 @@ export default defineModule({
       attempt({ provider }) {
         countTry(budgetOf(provider), Date.now())
       },
+      wraps: () => 'failures',
       async around(call, next) {
         for (let retries = 0; ; retries += 1) {
           try {
