@@ -103,7 +103,18 @@ export class Call {
     const { id, operation, wire, principal, trace, origin } = this
     const { request = this.request, context = this.context } = change
     const { timeouts = this.timeouts, cancel = this.cancel } = change
-    const copy = new Call({ id, operation, wire, principal, trace, origin, request, context, timeouts, cancel })
+    const copy = new Call({
+      id,
+      operation,
+      wire,
+      principal,
+      trace,
+      origin,
+      request,
+      context,
+      timeouts,
+      cancel,
+    })
     if (request === this.request) copy.#textless = this.#textless
     return copy
   }
