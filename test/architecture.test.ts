@@ -165,7 +165,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_319,
   auth: 640,
   call: 2_074,
-  chain: 2_827,
+  chain: 2_876,
   contract: 934,
   detect: 561,
   discovery: 161,

@@ -81,8 +81,6 @@ export class Call {
    */
   readonly origin: CallOrigin | undefined
   #redacted: Call | undefined
-  /** Its request without its texts; copies with the same request share it. */
-  #textless: ModelRequest | undefined
   #readOnly: Call | undefined
 
   constructor(fields: CallFields) {
@@ -103,20 +101,7 @@ export class Call {
     const { id, operation, wire, principal, trace, origin } = this
     const { request = this.request, context = this.context } = change
     const { timeouts = this.timeouts, cancel = this.cancel } = change
-    const copy = new Call({
-      id,
-      operation,
-      wire,
-      principal,
-      trace,
-      origin,
-      request,
-      context,
-      timeouts,
-      cancel,
-    })
-    if (request === this.request) copy.#textless = this.#textless
-    return copy
+    return new Call({ id, operation, wire, principal, trace, origin, request, context, timeouts, cancel })
   }
 
   /** A copy whose request has other fields; `undefined` removes one. */
@@ -128,10 +113,7 @@ export class Call {
 
   /** The call without its texts, as modules see it that may not read them. */
   get redacted(): Call {
-    if (!this.#redacted) {
-      this.#textless ??= withoutTexts(this.request)
-      this.#redacted = this.with({ request: this.#textless })
-    }
+    this.#redacted ??= this.with({ request: withoutTexts(this.request) })
     return this.#redacted
   }
 
