@@ -215,8 +215,10 @@ test('a hunt goes on beside its request, pauses, resumes and is cancelled, and t
     status: 'completed',
     total_attacks: 20,
   })
-  await hunt(id, { wait_ms: 0 })
+  const waiting = hunt(id)
+  await expect.poll(() => attacked.attacks.length).toBe(8)
   expect((await api('DELETE', `${path}/${id}?force=true`)).status).toBe(200)
+  expect([200, 404]).toContain((await waiting).status)
   expect(await read(`/api/redteam/attacks?campaign_id=${id}`)).toMatchObject({ total: 0 })
 })
 

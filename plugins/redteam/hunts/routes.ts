@@ -1,4 +1,4 @@
-import { answer, answers, type Context, conflict, type Principal } from '#kernel'
+import { answer, answers, type Context, conflict, notFound, type Principal } from '#kernel'
 import { storePrincipal } from '#kit'
 import { campaignsPath, demandCampaigns, findCampaign } from '../campaigns/access.ts'
 import { campaignDetail, detailOf } from '../campaigns/detail.ts'
@@ -118,7 +118,8 @@ export function addHuntRoutes(context: Context<Settings>, hunting: Hunting, wait
 
   async function ended(id: string, ms: number, signal: AbortSignal) {
     await waits.until(id, ms, signal)
-    const row = (await store.campaigns.get(id))!
+    const row = await store.campaigns.get(id)
+    if (!row) throw notFound(`The campaign ${id} was deleted while it hunted.`, { param: 'id' })
     const result = await resultOf(hunting, row)
     return row.status === 'hunting' ? answer(202, result) : answer(200, result)
   }
