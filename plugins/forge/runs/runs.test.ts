@@ -210,7 +210,8 @@ test('a cancelled run closes the connections of its calls, and is deleted by for
   await forge.make('slow', [llm('ask', 'Slow')])
   forge.parts.upstream.reply({ hang: true, times: 2 })
   const { status, body } = await run('slow', {}, { wait_ms: 0 })
-  expect([status, body.status]).toEqual([202, 'queued'])
+  // It may have begun by the time of the answer.
+  expect([status, body.status]).toEqual([202, expect.stringMatching(/^(queued|running)$/)])
   const asked = await forge.parts.upstream.received(1)
   expect((await api('DELETE', `/api/forge/runs/${body.id}`)).status).toBe(409)
   expect((await api('DELETE', '/api/forge/workflows/slow')).status).toBe(409)
