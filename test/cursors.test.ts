@@ -14,6 +14,8 @@ let gateway: TestGateway
 let hook: string
 let run: string
 let session: string
+let experiment: string
+let benchmark: { readonly id: string; readonly run: string }
 let ada: { userId: string; key: string }
 const added: string[] = []
 
@@ -25,6 +27,8 @@ beforeAll(async () => {
   await made('POST', '/api/studio/templates', { slug: 'stays', content: 'Version 0' })
   run = await runOfSevenItems()
   session = (await made('POST', '/api/forge/sessions', { model: 'mock/echo' })).id!
+  experiment = await experimentOfSevenAnswers()
+  benchmark = await benchmarkOfSevenAnswers()
   for (let n = 0; n < 7; n += 1) {
     await gateway.api('POST', '/api/webhooks/test', { webhook_id: hook })
     if (n < 3)
@@ -53,6 +57,37 @@ async function runOfSevenItems(): Promise<string> {
     input: [1, 2, 3, 4, 5, 6, 7],
   })
   return body.id
+}
+
+const questions = [1, 2, 3, 4, 5, 6, 7].map((n) => `Question ${n}`)
+
+/** Resolves with the id under this name, once all is answered. */
+async function answered(path: string, body: object, id: string): Promise<string> {
+  const ran = await gateway.api('POST', path, { wait_ms: 60_000, ...body })
+  expect([ran.status, ran.body]).toEqual([200, expect.objectContaining({ status: 'completed' })])
+  return ran.body[id]
+}
+
+function experimentOfSevenAnswers(): Promise<string> {
+  const variants = ['one', 'two'].map((id) => ({ id, model: 'mock/echo' }))
+  const evaluators = [{ type: 'contains', text: 'Question' }]
+  const body = { name: 'stays', variants, dataset: { test_inputs: questions }, evaluators }
+  return answered('/api/studio/experiments/run', body, 'experiment_id')
+}
+
+async function benchmarkOfSevenAnswers() {
+  const prompts = questions.map((prompt) => ({
+    name: prompt,
+    prompt,
+    eval: 'contains',
+    eval_arg: 'Question',
+  }))
+  const { id = '' } = await made('POST', '/api/studio/benchmarks', {
+    name: 'stays',
+    models: ['mock/echo'],
+    prompts,
+  })
+  return { id, run: await answered('/api/studio/benchmarks/run', { benchmark_id: id }, 'run_id') }
 }
 
 const traceOf = (project: string) => ({
@@ -143,6 +178,8 @@ function placed(path: string): string {
     '/api/webhooks/': hook,
     '/api/forge/runs/': run,
     '/api/forge/sessions/': session,
+    '/api/studio/experiments/': experiment,
+    '/api/studio/benchmarks/': benchmark.id,
   })
   const id = ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? ada.userId
   const places: Readonly<Record<string, string>> = {
@@ -150,6 +187,7 @@ function placed(path: string): string {
     name: 'rateshield',
     binding: 'stays-0',
     slug: 'stays',
+    run_id: benchmark.run,
   }
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name]!)
 }
