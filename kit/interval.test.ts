@@ -2,6 +2,13 @@ import { expect, test } from 'vitest'
 import { chanceOf } from '../test/chance.ts'
 import { Mean, shareOf, wideness95 } from './interval.ts'
 
+test('less confidence and more tries make an interval of a share narrower', () => {
+  const lows = [10, 20, 40, 200].map((tries) => shareOf(tries, tries).low!)
+  expect(lows).toEqual(lows.toSorted((a, b) => a - b))
+  const byConfidence = [0.99, 0.98, 0.95, 0.9, 0.8].map((confidence) => shareOf(9, 10, confidence).low!)
+  expect(byConfidence).toEqual(byConfidence.toSorted((a, b) => a - b))
+})
+
 test('intervals are those of the textbook', () => {
   expect(shareOf(10, 100)).toMatchObject({
     value: 0.1,
@@ -10,6 +17,14 @@ test('intervals are those of the textbook', () => {
   })
   expect(shareOf(0, 10)).toMatchObject({ value: 0, low: 0, high: expect.closeTo(0.2775, 4) })
   expect(shareOf(0, 0)).toEqual({ value: null, low: null, high: null })
+  // Newcombe (1998), table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+  for (const [hits, tries, low, high] of [
+    [81, 263, 0.2553, 0.3662],
+    [15, 148, 0.0624, 0.1605],
+    [0, 20, 0, 0.1611],
+    [1, 29, 0.0061, 0.1718],
+  ] as const)
+    expect(shareOf(hits, tries)).toMatchObject({ low: expect.closeTo(low, 4), high: expect.closeTo(high, 4) })
   const mean = new Mean()
   for (const value of [2, 4, 4, 4, 5, 5, 7, 9]) mean.add(value)
   expect(mean.estimate).toMatchObject({

@@ -2,6 +2,13 @@ import { z } from 'zod'
 
 /** Standard deviations to each side that hold 95 % of a normal distribution. */
 const z95 = 1.959964
+const deviations: ReadonlyMap<number, number> = new Map([
+  [0.8, 1.281552],
+  [0.9, 1.644854],
+  [0.95, z95],
+  [0.98, 2.326348],
+  [0.99, 2.575829],
+])
 
 /** An estimate with its interval of 95 % confidence; nulls where there is too little to say. */
 export const estimate = z.object({
@@ -50,12 +57,17 @@ export function wideness95(freedom: number): number {
   )
 }
 
-/** A share of hits, with the interval of Wilson (1927), which also holds for few tries and for shares near 0 and 1. */
-export function shareOf(hits: number, tries: number): Estimate {
+/**
+ * A share of hits, with the interval of Wilson (1927), which also holds for few tries and for shares near 0 and 1. Tries may count in
+ * part: numbers between 0 and 1 vary no more than hits and misses of the same mean, so it is never too narrow for them. The
+ * confidence is 0.8, 0.9, 0.95, 0.98 or 0.99.
+ */
+export function shareOf(hits: number, tries: number, confidence = 0.95): Estimate {
   if (tries === 0) return { value: null, low: null, high: null }
+  const z = deviations.get(confidence)!
   const share = hits / tries
-  const square = z95 ** 2 / tries
+  const square = z ** 2 / tries
   const middle = (share + square / 2) / (1 + square)
-  const margin = (z95 / (1 + square)) * Math.sqrt((share * (1 - share)) / tries + square / (4 * tries))
+  const margin = (z / (1 + square)) * Math.sqrt((share * (1 - share)) / tries + square / (4 * tries))
   return { value: share, low: Math.max(0, middle - margin), high: Math.min(1, middle + margin) }
 }

@@ -1,7 +1,7 @@
 import type { AutopilotEnd, Call, Context } from '#kernel'
+import { shareOf } from '#kit'
 import type { Configured } from '../configuration/configured.ts'
 import type { Chosen } from '../routing/route.ts'
-import { wilson } from '../scores/interval.ts'
 import type { Scores } from '../scores/scores.ts'
 import { failureOf } from './failure.ts'
 
@@ -55,7 +55,7 @@ export class Drift {
     const calls = [...(this.#newest.get(model) ?? []), failed].slice(-looked)
     this.#newest.set(model, calls)
     const answered = calls.filter((failed) => !failed).length
-    if (calls.length < least || wilson(answered, calls.length, confidence).high >= wanted) return
+    if (calls.length < least || shareOf(answered, calls.length, confidence).high! >= wanted) return
     this.forget(model)
     const reason = `it answered ${answered} of its last ${calls.length} calls`
     if (await this.#scores.suspend(model, reason)) this.#suspended(model)

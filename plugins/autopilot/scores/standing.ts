@@ -1,5 +1,5 @@
+import { shareOf } from '#kit'
 import type { Configuration } from '../configuration/fields.ts'
-import { type Interval, wilson } from './interval.ts'
 import type { ScoreRow } from './row.ts'
 
 /** How a model stands under the configuration of now. */
@@ -7,7 +7,7 @@ export interface Standing {
   readonly score: ScoreRow
   /** The share of answers as good as the reference model's; undefined while none was compared. */
   readonly quality: number | undefined
-  readonly interval: Interval
+  readonly interval: { readonly low: number; readonly high: number }
   readonly successRate: number
   /** Why it gets no calls; undefined where it qualifies. */
   readonly problem: string | undefined
@@ -16,7 +16,8 @@ export interface Standing {
 export function standingOf(score: ScoreRow, configuration: Configuration): Standing {
   const { hits, samples, asked, answered } = score
   const isReference = score.model === configuration.reference_model
-  const interval = isReference ? { low: 1, high: 1 } : wilson(hits, samples, configuration.confidence)
+  const { low, high } = shareOf(hits, samples, configuration.confidence)
+  const interval = isReference ? { low: 1, high: 1 } : { low: low ?? 0, high: high ?? 1 }
   const successRate = asked === 0 ? 0 : answered / asked
   const quality = isReference ? 1 : samples === 0 ? undefined : hits / samples
   const standing = { score, quality, interval, successRate }
