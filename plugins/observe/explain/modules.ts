@@ -59,7 +59,7 @@ function toldOf(row: TraceRow, { name, state, hooks, problem, when }: Arranged):
   if (state !== 'active' && state !== 'tripped')
     return { outcome: 'broken', reason: `${state}: ${problem ?? 'it could not be started'}` }
   if (hooks.length === 0) return { outcome: 'idle', reason: 'with its settings it had nothing to do' }
-  if (hooks.some((hook) => timed.includes(hook)))
+  if (hooks.some((hook) => timed.includes(hook)) && !passesBy(row, hooks))
     return { outcome: 'not_reached', reason: endOf(row) ?? 'the call ended before it' }
   return { outcome: 'passive', reason: 'it only listens, or there was nothing for it in this call' }
 }
@@ -67,6 +67,12 @@ function toldOf(row: TraceRow, { name, state, hooks, problem, when }: Arranged):
 const inShadow = 'it ran in shadow and changed nothing'
 const whenMet = (when: Arranged['when']): string =>
   when ? 'all its conditions were met' : 'it was on for all calls'
+
+/** Whether a module may have been asked and let the call pass without a trace, as those do that wrap some calls only. */
+const passesBy = (row: TraceRow, hooks: readonly string[]): boolean =>
+  hooks.includes('wraps') &&
+  !hooks.includes('request') &&
+  (row.attempts.length > 0 || endOf(row) === undefined)
 
 function endOf({ notes }: TraceRow): string | undefined {
   const end = notes.findLast(

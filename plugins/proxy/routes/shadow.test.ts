@@ -52,7 +52,7 @@ test('a guard in shadow lets everything through, and the trace says what it woul
   expect(verdicts.map(({ mode }) => mode)).toEqual(verdicts.map(() => 'shadow'))
   expect(verdicts.map(({ verdict }) => verdict)).toContain('refused')
   expect(of(told.modules, 'secretscan')).toMatchObject([{ mode: 'shadow', outcome: 'ran' }])
-  expect(of(told.modules, 'retrypilot')).toMatchObject([{ outcome: 'ran' }])
+  expect(of(told.modules, 'retrypilot')).toMatchObject([{ outcome: 'passive' }])
   expect((await gateway.api('GET', '/api/proxy/modules/secretscan')).body).toMatchObject({
     mode: 'shadow',
     in_chain: true,
