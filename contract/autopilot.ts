@@ -25,10 +25,19 @@ export interface AutopilotEnd {
   readonly fellBack: boolean
 }
 
+/** How far autopilot is set up. */
+export interface AutopilotStanding {
+  readonly isOn: boolean
+  /** Models that have a score. */
+  readonly modelsCalibrated: number
+}
+
 /** Routes calls to the model that suits a mode best, of those that were shown to be as good as a reference model. */
 export interface Autopilot {
   /** Whether `route` counts nothing and asks nobody, so that a call that is not made can be explained. */
   readonly isPure: boolean
+  /** As it is now. */
+  readonly standing: AutopilotStanding
   /**
    * Where a call goes that asks for autopilot or for the reference model; undefined for others, at once. Throws a not found that
    * says what to set where no reference model is known.

@@ -209,7 +209,13 @@ export type {
   CacheVerification,
 } from './answer-caches.ts'
 export { AnswerCaches } from './answer-caches.ts'
-export { Autopilot, type AutopilotEnd, type AutopilotOptions, type AutopilotRoute } from './autopilot.ts'
+export {
+  Autopilot,
+  type AutopilotEnd,
+  type AutopilotOptions,
+  type AutopilotRoute,
+  type AutopilotStanding,
+} from './autopilot.ts'
 export { type CallChain, CallChains, type CallModule } from './call-chains.ts'
 export {
   type Applied,

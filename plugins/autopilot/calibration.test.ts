@@ -87,6 +87,11 @@ describe('a calibration', () => {
     simulate(upstream, { marking: () => ({ a: 1, b: 0 }) })
     const { body } = await calibrate({ candidates: ['sim-good'] })
     expect(body.scores['sim-good']).toMatchObject({ quality_score: 0.5, qualifies: false })
+    const { body: optimize } = await gateway.api('GET', '/api/optimize')
+    expect(optimize.models_calibrated).toBe(
+      Object.keys((await gateway.api('GET', '/api/autopilot')).body.scores).length,
+    )
+    expect(optimize.models_calibrated).toBeGreaterThan(0)
   })
 
   test('takes answers without marks for none, and calls that no judge has seen for no sample', async () => {

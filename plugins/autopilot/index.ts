@@ -77,6 +77,9 @@ export default defineArea({
     provide(ModelAdvice, { adviceFor: (model) => (ownNames.includes(model) ? advice : undefined) })
     provide(Autopilot, {
       isPure: !cap.actsHere,
+      get standing() {
+        return { isOn: configured.current.enabled, modelsCalibrated: scores.all.length }
+      },
       route: (call, options) => router.route(call, options),
       varies: (call) => (router.concerns(call) ? ranking.now.edition : undefined),
       settled(call, route: AutopilotRoute, end) {

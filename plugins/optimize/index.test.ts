@@ -42,6 +42,8 @@ test('below ten calls nothing is recommended', async () => {
     traces_available: 0,
     traces_needed: 10,
     total_spend_7d: 0,
+    models_calibrated: 0,
+    enabled: false,
     last_run: null,
   })
   const { status, body } = await api('POST', '', { apply: true })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Context } from '#kernel'
+import { Autopilot, type Context } from '#kernel'
 import type { Changes } from './changes.ts'
 import { type Optimizer, tracesNeeded } from './optimizer.ts'
 import { report } from './shapes.ts'
@@ -9,7 +9,7 @@ const path = '/api/optimize'
 
 /** What to change, and changing it; for admins, as it is about the calls of all. */
 export function addOptimizeRoutes(
-  { route }: Pick<Context<unknown>, 'route'>,
+  { find, route }: Pick<Context<unknown>, 'find' | 'route'>,
   { optimizer, changes, turn }: { optimizer: Optimizer; changes: Changes; turn: Turn },
 ): void {
   route({
@@ -22,6 +22,8 @@ export function addOptimizeRoutes(
       traces_available: z.int().meta({ description: "Clients' own calls of the last seven days." }),
       traces_needed: z.int(),
       total_spend_7d: z.number(),
+      models_calibrated: z.int().meta({ description: 'Models that autopilot has a score of.' }),
+      enabled: z.boolean().meta({ description: 'Whether autopilot routes calls.' }),
       last_run: z
         .object({
           at: z.string().meta({ format: 'date-time' }),
@@ -34,11 +36,14 @@ export function addOptimizeRoutes(
     }),
     async handle() {
       const { requests, spendUsd } = await optimizer.week()
+      const { isOn = false, modelsCalibrated = 0 } = find(Autopilot)?.standing ?? {}
       return {
         status: requests < tracesNeeded ? ('needs_data' as const) : ('ready' as const),
         traces_available: requests,
         traces_needed: tracesNeeded,
         total_spend_7d: spendUsd,
+        models_calibrated: modelsCalibrated,
+        enabled: isOn,
         last_run: (await turn.last()) ?? null,
       }
     },
