@@ -28,6 +28,12 @@ export function pathMatcher(form: string): (path: string) => Params | undefined 
 /** Whether a path has places for parameters. */
 export const hasParameters = (form: string): boolean => form.includes('{')
 
+/** A path as Koa's router writes it. */
+export const routerPath = (form: string): string =>
+  form
+    .replaceAll(':', '\\:')
+    .replaceAll(parameter, (_, many: string, name: string) => (many === '' ? `:${name}` : `*${name}`))
+
 /** A path without the names of its parameters: paths of one form are the same. */
 export const formOf = (path: string): string => path.replaceAll(/\{[^}]*\}/g, '{}')
 

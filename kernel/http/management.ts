@@ -1,3 +1,4 @@
+import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
 import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
@@ -16,9 +17,8 @@ import type { Events } from '../events.ts'
 import { newId } from '../id.ts'
 import type { IpRanges } from '../kit/ip-ranges.ts'
 import type { Log } from '../log.ts'
-import type { Params } from '../paths.ts'
+import { pathMatcher } from '../paths.ts'
 import type { Generation } from '../plugin/generation.ts'
-import { type Found, PathTable } from '../plugin/path-table.ts'
 import type { LiveRoute } from '../route.ts'
 import { Admission } from './admission.ts'
 import { asJson, sendAnswer } from './answer.ts'
@@ -28,7 +28,8 @@ import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
 import { endWithAnswer } from './early-answer.ts'
-import { methodsOf, tellMethods } from './methods.ts'
+import { finderOf } from './finder.ts'
+import { tellMethods } from './methods.ts'
 import { parsed } from './parsed.ts'
 
 export interface ManagementParts {
@@ -87,56 +88,50 @@ export function createManagement(parts: ManagementParts): Koa {
     await audit({ method, status, ip, error: failure, ...(ctx.state as AuditedState) }, parts)
   })
   app.use(cors(parts.corsOrigins))
-  app.use(async (ctx) => {
+  app.use(async (plain) => {
+    const ctx = plain as RouterContext
     const generation = parts.generation()
     generation.lease()
     ctx.res.once(
       'close',
       contain('the end of a request', () => generation.release()),
     )
-    const { chain } = generation
+    const { chain, routes } = generation
     await chain.admit(visitOf(ctx, parts))
-    const there = routesAt(ctx, generation)
-    const found = there.find(({ route }) => methodsOf(route).includes(ctx.method))
-    if (!found) {
-      if (ctx.headers.upgrade === undefined) tellMethods(ctx, there, generation)
-      return
-    }
-    const { route, params } = found
-    Object.assign(ctx.state, { route, params })
+    await finderOf(routes)(ctx, async () => {
+      if (ctx.headers.upgrade === undefined) tellMethods(ctx, generation)
+    })
+    const route = routes[ctx.state.place as number]
+    if (!route) return
+    Object.assign(ctx.state, { route, params: ctx.params })
     const { principal, session } = await admission.admit(ctx, route, generation)
     if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
     const given = await bodyOf(ctx, route, parts.bodyLimits)
-    await answer(ctx, route, { principal, session, params, given }, parts)
+    await answer(ctx, route, { principal, session, given }, parts)
     // Ends the connection with the answer, rather than read the rest of an upload that the handler left.
     if (!ctx.req.complete) endWithAnswer(ctx.req, ctx.res)
   })
   return app
 }
 
-interface RoutePath {
-  readonly path: string
-  readonly route: LiveRoute
+interface WireRoute {
+  readonly wire: NonNullable<LiveRoute['wire']>
+  match(path: string): unknown
 }
 
-const tables = new WeakMap<Generation, PathTable<RoutePath>>()
-
-/** The routes at the path of a request; a path may end with a slash. */
-function routesAt({ path }: Koa.Context, generation: Generation): readonly Found<RoutePath>[] {
-  let table = tables.get(generation)
-  if (!table) {
-    table = new PathTable(generation.routes.map((route) => ({ path: route.path, route })))
-    tables.set(generation, table)
-  }
-  return table.findAll(path.replace(/(?<=.)\/$/, ''))
-}
+const wireRoutes = new WeakMap<Generation, readonly WireRoute[]>()
 
 /** The wire that a path belongs to, its own or that of a route. */
-const wireOf = (ctx: Koa.Context, generation: Generation): LiveRoute['wire'] =>
-  generation.wires.find(ctx.path)?.wire ??
-  routesAt(ctx, generation).find(({ route }) => route.wire)?.route.wire
+function wireOf({ path }: Koa.Context, generation: Generation): LiveRoute['wire'] {
+  let known = wireRoutes.get(generation)
+  if (!known) {
+    known = generation.routes.flatMap(({ wire, path }) => (wire ? [{ wire, match: pathMatcher(path) }] : []))
+    wireRoutes.set(generation, known)
+  }
+  return generation.wires.find(path)?.wire ?? known.find(({ match }) => match(path))?.wire
+}
 
-async function bodyOf(ctx: Koa.Context, { body }: LiveRoute, limits: BodyLimits): Promise<unknown> {
+async function bodyOf(ctx: RouterContext, { body }: LiveRoute, limits: BodyLimits): Promise<unknown> {
   if (!body) return undefined
   return 'read' in body ? body.read(ctx, limits.bytes) : readJson(ctx.req, limits)
 }
@@ -153,21 +148,20 @@ interface Asked {
   readonly principal: Principal | undefined
   /** The id of the session that the request came with. */
   readonly session: string | undefined
-  readonly params: Params
   readonly given: unknown
 }
 
 async function answer(
-  ctx: Koa.Context,
+  ctx: RouterContext,
   route: LiveRoute,
-  { principal, session, params, given }: Asked,
+  { principal, session, given }: Asked,
   parts: ManagementParts,
 ): Promise<void> {
   const aborted = new AbortController()
   ctx.res.once('close', () => aborted.abort(new Error('the client left')))
   const body = route.body && 'read' in route.body ? given : parsed(route.body, given, 'body')
   const result = await route.handle({
-    params: parsed(route.params, params, 'path'),
+    params: parsed(route.params, ctx.params, 'path'),
     query: parsed(route.query, { ...ctx.query }, 'query'),
     body,
     principal,

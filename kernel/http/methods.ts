@@ -1,22 +1,15 @@
-import type Koa from 'koa'
+import type { RouterContext } from '@koa/router'
 import { badRequest } from '../errors.ts'
 import type { Generation } from '../plugin/generation.ts'
-import type { LiveRoute } from '../route.ts'
-
-/** The methods of requests that a route answers. */
-export const methodsOf = ({ method }: LiveRoute): readonly string[] =>
-  method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]
 
 /**
- * Says how the path of these routes may be asked where none of them has answered: to OPTIONS with the header `Allow`, to any
- * other method with 405. Does nothing where there is nothing at the path.
+ * Says how a path may be asked where no route has answered: to OPTIONS with the header `Allow`, to any other method with
+ * 405. Does nothing where there is nothing at the path. Of the paths that fit, it speaks of the most exact one.
  */
-export function tellMethods(
-  ctx: Koa.Context,
-  there: readonly { readonly route: LiveRoute }[],
-  { wires }: Generation,
-): void {
-  const methods = new Set(there.flatMap(({ route }) => methodsOf(route)))
+export function tellMethods(ctx: RouterContext, { wires }: Generation): void {
+  const [first, ...others] = ctx.matched ?? []
+  const matched = [first, ...others.filter(({ name }) => name === first?.name)]
+  const methods = new Set(matched.flatMap((route) => route?.methods ?? []))
   if (wires.find(ctx.path)) methods.add('POST')
   if (methods.size === 0) return
   methods.add('OPTIONS')

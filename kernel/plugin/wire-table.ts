@@ -1,29 +1,56 @@
 import type { Wire } from '../call/wire.ts'
-import { type Found, PathTable } from './path-table.ts'
+import { hasParameters, mostExactFirst, type Params, pathMatcher } from '../paths.ts'
 
 /** The wire that a path is of, and what stands in the path's parameters. */
-export type FoundWire = Found<{ readonly path: string; readonly wire: Wire }>
+export interface FoundWire {
+  readonly wire: Wire
+  readonly params: Params
+}
 
 /** The paths of a wire. */
 export const pathsOf = ({ path, aliases = [] }: Wire): readonly string[] => [path, ...aliases]
 
-/** The wires of a generation by their paths, all of them POST. */
-export class WireTable extends PathTable<Omit<FoundWire, 'params'>> {
-  readonly #all: ReadonlySet<Wire>
+/** The wires of a generation by their paths, all of them POST. One without parameters is found at once. */
+export class WireTable {
+  readonly #exact = new Map<string, FoundWire>()
+  /** The most exact paths first. */
+  readonly #formed: {
+    readonly wire: Wire
+    readonly start: string
+    match(path: string): Params | undefined
+  }[] = []
+  readonly #all: readonly Wire[]
 
-  constructor(wires: readonly Wire[]) {
-    super(wires.flatMap((wire) => pathsOf(wire).map((path) => ({ path, wire }))))
-    this.#all = new Set(wires)
+  constructor(wires: Iterable<Wire>) {
+    this.#all = [...new Set(wires)]
+    const paths = this.#all.flatMap((wire) => pathsOf(wire).map((path) => ({ wire, path })))
+    for (const { wire, path } of mostExactFirst(paths)) {
+      const start = path.slice(0, path.indexOf('{'))
+      if (hasParameters(path)) this.#formed.push({ wire, start, match: pathMatcher(path) })
+      else this.#exact.set(path, { wire, params: {} })
+    }
+  }
+
+  find(path: string): FoundWire | undefined {
+    const known = this.#exact.get(path)
+    if (known) return known
+    for (const { wire, start, match } of this.#formed) {
+      const params = path.startsWith(start) ? match(path) : undefined
+      if (params) return { wire, params }
+    }
+    return undefined
   }
 
   /** The path of a wire that answers every POST to paths of this form, if there is one. */
   covering(form: string): string | undefined {
-    return this.find(form.replaceAll(/\{\+\w+\}/g, 'x/x').replaceAll(/\{\w+\}/g, 'x'))?.path
+    const path = form.replaceAll(/\{\+\w+\}/g, 'x/x').replaceAll(/\{\w+\}/g, 'x')
+    const found = this.find(path)
+    return found && pathsOf(found.wire).find((own) => own === path || pathMatcher(own)(path))
   }
 
   /** All paths as the wires write them, sorted. */
   get paths(): string[] {
-    return [...this.#all].flatMap(pathsOf).sort()
+    return this.#all.flatMap(pathsOf).sort()
   }
 
   [Symbol.iterator](): Iterator<Wire> {
