@@ -86,7 +86,7 @@ export function addSnapshotRoutes({ route }: Pick<Context<unknown>, 'route'>, sn
     body: snapshotInput,
     status: 201,
     returns: detail,
-    throws: [403, 404, 409, 413, 422, 429, 502],
+    throws: [403, 404, 409, 413, 422, 429],
     handle: async ({ body, principal, ip, signal }) =>
       detailOf(
         await snapshots.save(body, { principal: principal!, ip, signal, project: body.project ?? 'default' }),

@@ -93,7 +93,7 @@ test('no answer is no drift', async () => {
   expect(body.history[0]).toMatchObject({ status: 'error', score: null, error: { code: 'bad_request' } })
   expect(JSON.stringify(body)).not.toContain('qxwords')
   parts.upstream.reply({ status: 400 })
-  expect((await api('POST', '/snapshots', question)).status).toBe(502)
+  expect((await api('POST', '/snapshots', question)).status).toBe(422)
   await api('DELETE', `/snapshots/${id}`)
 })
 

@@ -1,11 +1,11 @@
 import {
+  badRequest,
   type Context,
   conflict,
   type ModelRequest,
   newId,
   notFound,
   type Principal,
-  providerError,
 } from '#kernel'
 import { CallBudget, checkVisibility, storePrincipal, usdOf } from '#kit'
 import { ownerOf, Things } from '../owned.ts'
@@ -139,7 +139,10 @@ export class Snapshots {
   async #answerTo(id: string, request: ModelRequest, caller: Caller): Promise<string> {
     const { text, problem } = await this.#ask(id, request, caller)
     if (text !== undefined && text !== '') return text
-    throw providerError(`The model gave no answer to pin. ${problem?.message ?? 'It said nothing.'}`)
+    throw badRequest(`The model gave no answer to pin. ${problem?.message ?? 'It said nothing.'}`, {
+      status: 422,
+      type: 'no_answer',
+    })
   }
 
   #ask(id: string, request: ModelRequest, { principal, ip, project, signal }: Caller) {

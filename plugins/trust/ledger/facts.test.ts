@@ -25,6 +25,7 @@ test('an entry has all details and the hashes of all texts, whatever they are', 
       const { line } = placed(digested(facts), newLedger())
       expect(JSON.parse(line).detail).toEqual({ ...detail, ...Object.fromEntries(made) })
     }),
+    { examples: [[{}, JSON.parse('{"__proto__": "{}"}')]] },
   )
 })
 

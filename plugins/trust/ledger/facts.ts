@@ -54,7 +54,17 @@ export function factsOf(draft: ImpersonalDraft, source: LedgerEntry['source'], a
 
 function withHoles({ detail, digests }: ImpersonalDraft): Record<string, unknown> {
   const filled: Record<string, unknown> = { ...detail }
-  for (const name in digests) filled[name] = hole
+  for (const name in digests) {
+    // Set in the usual way, this one name would be no field.
+    if (name === '__proto__')
+      Object.defineProperty(filled, name, {
+        value: hole,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      })
+    else filled[name] = hole
+  }
   return filled
 }
 
