@@ -71,6 +71,8 @@ export {
 } from './deferred-call.ts'
 export { type DryStep, dryRun } from './dry-run.ts'
 export { embed } from './embed.ts'
+export { endJob } from './end-job.ts'
+export { addEndRoutes, type EndedByClients } from './end-routes.ts'
 export { ensure } from './ensure.ts'
 export { eraseWithJobs } from './erase-jobs.ts'
 export { estimateTokens, estimatorOf, type TokenRates } from './estimate.ts'
@@ -107,6 +109,7 @@ export {
 export { bucketOf, middleOf } from './histogram.ts'
 export { HourlyCounts } from './hourly-counts.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
+export { inTurns } from './in-turns.ts'
 export { instructionsAtStart } from './instructions-at-start.ts'
 export { type Estimate, estimate, Mean, shareOf } from './interval.ts'
 export { joinChunks } from './join.ts'
@@ -124,9 +127,11 @@ export {
   styledFinder,
   withoutStyle,
 } from './look-alikes.ts'
+export { mayPass } from './may-pass.ts'
 export { type MessageContent, messageContent } from './message-content.ts'
 export { messageTexts } from './message-texts.ts'
 export { messageTokens } from './message-tokens.ts'
+export { chatBody, completionBody, embeddingBody } from './model-bodies.ts'
 export { isModelRefusal } from './model-refusal.ts'
 export { Filling } from './mustache/fill.ts'
 export { namesIn as mustacheNames } from './mustache/names.ts'

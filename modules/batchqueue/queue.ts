@@ -5,8 +5,6 @@ import {
   type Context,
   conflict,
   defineEvent,
-  isGatewayError,
-  isUpstreamError,
   type JobQueue,
   Jobs,
   newId,
@@ -20,6 +18,7 @@ import {
   deferredCall,
   deferredResult,
   eraseWithJobs,
+  mayPass,
   personalOfUsers,
 } from '#kit'
 import { type BatchRow, batchRow } from './row.ts'
@@ -166,9 +165,3 @@ export class BatchQueue {
       if (ended_at !== undefined && ended_at < to) await this.#rows.delete(id)
   }
 }
-
-/** Whether a later try may succeed where this one failed: at a limit, or at a provider that was out of order. */
-const mayPass = (error: unknown): boolean =>
-  isUpstreamError(error)
-    ? error.retryable
-    : isGatewayError(error) && (error.code === 'rate_limited' || error.code === 'circuit_open')

@@ -1,7 +1,7 @@
 import { setTimeout as passes } from 'node:timers/promises'
 import { BudgetExceeded, schemaCheck } from '#kit'
 import { Usage } from '../steps/ask.ts'
-import { mayPass, problemOf, StepFault } from '../steps/fault.ts'
+import { canPass, problemOf, StepFault } from '../steps/fault.ts'
 import { Places } from '../steps/places.ts'
 import { type Leaf, type LeafPlace, type Tools, workOf } from '../steps/work.ts'
 import type { Part, Step } from '../workflows/step.ts'
@@ -75,7 +75,7 @@ export async function refused(
 }
 
 const isRetried = ({ on }: Retry, error: unknown): boolean =>
-  on === undefined ? mayPass(error) : on.includes(problemOf(error).code)
+  on === undefined ? canPass(error) : on.includes(problemOf(error).code)
 
 /** The step with the model that is asked where its own fails. */
 function fallbackOf(leaf: Leaf): Leaf | undefined {

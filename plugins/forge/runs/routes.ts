@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Context, conflict, notFound, type Principal } from '#kernel'
-import { listed, listOf, listQuery, scopeOf, shown, storedPage } from '#kit'
+import { type Context, notFound, type Principal } from '#kernel'
+import { addEndRoutes, listed, listOf, listQuery, scopeOf, shown, storedPage } from '#kit'
 import { runsPath as path } from '../addressed.ts'
 import { slug } from '../workflows/step.ts'
 import { isOver, type RunRow, runStatuses } from './rows.ts'
@@ -48,42 +48,25 @@ export function addRunRoutes({ route }: Pick<Context<unknown>, 'route'>, runs: R
     handle: async ({ params: { id }, principal }) => runs.texts.detailOf(await findRun(runs, id, principal)),
   })
 
-  route({
-    method: 'delete',
-    path: `${path}/{id}`,
-    access: 'any',
-    summary: 'Delete a run with its steps',
-    params: byId,
-    query: z.strictObject({
-      force: z.stringbool().default(false).meta({ description: 'Cancels it first if it has not ended.' }),
-    }),
-    returns: z.object({ deleted: z.literal(true), id: z.string() }),
-    throws: [403, 404, 409],
-    async handle({ params: { id }, query: { force }, principal }) {
-      const row = await findRun(runs, id, principal)
-      if (!isOver(row)) {
-        if (!force) throw conflict('The run has not ended. Cancel it, or say force=true.', { param: 'force' })
-        await runs.cancel(id)
-      }
-      await runs.delete(id)
-      return { deleted: true as const, id }
+  addEndRoutes(
+    { route },
+    {
+      path: `${path}/{id}`,
+      params: byId,
+      verb: 'cancel',
+      summaries: {
+        end: 'End a run; the connections of its calls are closed',
+        delete: 'Delete a run with its steps',
+      },
+      goesOn: 'The run has not ended',
+      returns: runDetail,
+      find: ({ id }, principal) => findRun(runs, id, principal),
+      isOver: (row) => isOver(row),
+      end: ({ id }) => runs.cancel(id),
+      delete: ({ id }) => runs.delete(id),
+      show: (row) => runs.texts.detailOf(row),
     },
-  })
-
-  route({
-    method: 'post',
-    path: `${path}/{id}/cancel`,
-    access: 'any',
-    summary: 'End a run; the connections of its calls are closed',
-    params: byId,
-    returns: runDetail,
-    throws: [403, 404, 409],
-    async handle({ params: { id }, principal }) {
-      await findRun(runs, id, principal)
-      await runs.cancel(id)
-      return runs.texts.detailOf(await findRun(runs, id, principal))
-    },
-  })
+  )
 
   route({
     method: 'get',

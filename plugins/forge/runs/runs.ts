@@ -10,7 +10,7 @@ import {
   rateLimited,
   Sealing,
 } from '#kernel'
-import { canonicalJson, eraseWithJobs, RowWaits, SealedJson, storePrincipal } from '#kit'
+import { canonicalJson, endJob, eraseWithJobs, RowWaits, SealedJson, storePrincipal } from '#kit'
 import type { Settings } from '../settings.ts'
 import type { Tools } from '../tools/tools.ts'
 import type { WorkflowRow } from '../workflows/rows.ts'
@@ -110,11 +110,10 @@ export class Runs {
   async cancel(id: string): Promise<void> {
     if (!(await this.#finish(id, { status: 'cancelled' })))
       throw conflict('The run has ended.', { param: 'id' })
-    const job = await this.#queue.get(id)
-    if (job && job.endedAt === undefined) await this.#queue.cancel(id)
+    await endJob(this.#queue, id)
   }
 
-  /** Deletes a run that has ended, with all that is kept of it. */
+  /** Deletes a run with all that is kept of it; one that goes on is ended, and the connections of its calls are closed. */
   async delete(id: string): Promise<void> {
     await this.#queue.delete(id)
     await this.store.delete(id)

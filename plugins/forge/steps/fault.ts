@@ -1,5 +1,4 @@
-import { isGatewayError, isUpstreamError } from '#kernel'
-import { callProblem } from '#kit'
+import { callProblem, mayPass } from '#kit'
 
 /** Why a step failed, as it is kept and shown: it names fields and never what they hold. */
 export interface Problem {
@@ -26,8 +25,5 @@ export function problemOf(error: unknown): Problem {
 }
 
 /** Whether another attempt may succeed where this one failed, such as at a limit. */
-export function mayPass(error: unknown): boolean {
-  if (error instanceof StepFault) return error.mayPass
-  if (isUpstreamError(error)) return error.retryable
-  return isGatewayError(error) && (error.code === 'rate_limited' || error.code === 'circuit_open')
-}
+export const canPass = (error: unknown): boolean =>
+  error instanceof StepFault ? error.mayPass : mayPass(error)

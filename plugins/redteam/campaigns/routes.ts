@@ -97,28 +97,6 @@ export function addCampaignRoutes(context: Context<Settings>, hunting: Hunting):
     },
   })
 
-  route({
-    method: 'delete',
-    path: `${path}/{id}`,
-    access: 'any',
-    summary: 'Delete a campaign with its attacks and vulnerabilities; traces stay',
-    params: byId,
-    query: z.strictObject({
-      force: z.stringbool().default(false).meta({ description: 'Ends a hunt that goes on first.' }),
-    }),
-    returns: z.object({ deleted: z.literal(true), id: z.string() }),
-    throws: [403, 404, 409],
-    async handle({ params: { id }, query: { force }, principal }) {
-      const row = await findCampaign(store, id, principal)
-      if (row.status === 'hunting') {
-        if (!force) throw conflict('The campaign hunts. Pause it, or say force=true.', { param: 'force' })
-        await hunting.stop(id, 'paused')
-      }
-      await hunting.delete(row)
-      return { deleted: true as const, id }
-    },
-  })
-
   async function rowOf(
     { target_url, target, seed, name, purpose, ...rest }: z.infer<typeof campaignInput>,
     { userId, tenant }: Principal,

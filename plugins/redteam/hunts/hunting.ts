@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Context, type JobQueue, Jobs, type Principal } from '#kernel'
+import { endJob } from '#kit'
 import { type Allowance, holderOf } from '../allowance.ts'
 import type { CampaignRow, CampaignStatus, Hunt } from '../campaigns/rows.ts'
 import { type CampaignStore, HuntOver } from '../campaigns/store.ts'
@@ -83,8 +84,7 @@ export class Hunting {
   async stop(id: string, status: CampaignStatus): Promise<boolean> {
     const turn = (await this.store.campaigns.get(id))?.hunt?.turn
     if (turn === undefined || !(await this.#end(id, turn, status))) return false
-    const job = await this.#queue.get(jobOf(id, turn))
-    if (job && job.endedAt === undefined) await this.#queue.cancel(job.id)
+    await endJob(this.#queue, jobOf(id, turn))
     return true
   }
 

@@ -1,5 +1,5 @@
 import { answer, answers, type Context, conflict, notFound, type Principal } from '#kernel'
-import { storePrincipal } from '#kit'
+import { addEndRoutes, storePrincipal } from '#kit'
 import { campaignsPath, demandCampaigns, findCampaign } from '../campaigns/access.ts'
 import { campaignDetail, detailOf } from '../campaigns/detail.ts'
 import { huntInput } from '../campaigns/input.ts'
@@ -87,28 +87,36 @@ export function addHuntRoutes(context: Context<Settings>, hunting: Hunting, wait
     },
   })
 
-  route({
-    method: 'post',
-    path: `${campaignsPath}/{id}/cancel`,
-    access: 'any',
-    summary: 'End a hunt; what it has found stays',
+  addEndRoutes(context, {
+    path: `${campaignsPath}/{id}`,
     params: byId,
-    returns: campaignDetail,
-    throws: [403, 404, 409],
-    async handle({ params: { id }, principal }) {
-      const { status } = await findCampaign(store, id, principal)
-      const isEnded =
-        status === 'paused'
-          ? await store.campaigns.update(id, (row) =>
-              row?.status === 'paused'
-                ? { ...row, status: 'completed', updated_at: new Date().toISOString() }
-                : undefined,
-            )
-          : await hunting.stop(id, 'completed')
-      if (!isEnded) throw conflict('The campaign does not hunt.', { param: 'id' })
-      return detailOf(store, json, await findCampaign(store, id, principal))
+    verb: 'cancel',
+    summaries: {
+      end: 'End a hunt; what it has found stays',
+      delete: 'Delete a campaign with its attacks and vulnerabilities; traces stay',
     },
+    goesOn: 'The campaign hunts',
+    returns: campaignDetail,
+    find: ({ id }, principal) => findCampaign(store, id, principal),
+    isOver: ({ status }) => status !== 'hunting',
+    async end(row) {
+      if (!(await endHunt(row))) throw conflict('The campaign does not hunt.', { param: 'id' })
+    },
+    async delete(row) {
+      await hunting.stop(row.id, 'paused')
+      await hunting.delete(row)
+    },
+    show: (row) => detailOf(store, json, row),
   })
+
+  const endHunt = ({ id, status }: CampaignRow) =>
+    status === 'paused'
+      ? store.campaigns.update(id, (row) =>
+          row?.status === 'paused'
+            ? { ...row, status: 'completed', updated_at: new Date().toISOString() }
+            : undefined,
+        )
+      : hunting.stop(id, 'completed')
 
   /** Throws where the caller may not hunt, or the key fits no target. */
   function prepare(campaign: CampaignRow, as: Principal, ip: string, key: string | undefined): void {

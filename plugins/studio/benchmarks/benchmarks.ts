@@ -94,6 +94,6 @@ export class Benchmarks {
     if (!how.force && rows.some((row) => row && !isOver(row)))
       throw conflict('A run has not ended. Stop it, or say force=true.', { param: 'force' })
     await this.things.rows.delete(id)
-    for (const run of ids) await this.#runs.delete(run, { force: true })
+    for (const run of ids) await this.#runs.delete(run)
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { answer, answers, type Context } from '#kernel'
-import { listed, listOf, listQuery, scopeOf, shown, storedPage } from '#kit'
+import { addEndRoutes, listed, listOf, listQuery, scopeOf, shown, storedPage } from '#kit'
 import { byId } from '../experiments/routes.ts'
 import { runFields } from '../experiments/run-route.ts'
 import { answerList, answersOf } from '../runs/answers-route.ts'
@@ -85,38 +85,25 @@ export function addBenchmarkRunRoutes(
       detailOf(await benchmarks.findRun(id, run_id, principal)),
   })
 
-  route({
-    method: 'post',
-    path: `${runPath}/stop`,
-    access: 'any',
-    summary: 'End a run of a benchmark; the connections of its calls are closed',
-    params: byRun,
-    returns: runDetail,
-    throws: [403, 404, 409],
-    async handle({ params: { id, run_id }, principal }) {
-      await benchmarks.findRun(id, run_id, principal)
-      await runs.cancel(run_id)
-      return detailOf(await benchmarks.findRun(id, run_id, principal))
+  addEndRoutes(
+    { route },
+    {
+      path: runPath,
+      params: byRun,
+      verb: 'stop',
+      summaries: {
+        end: 'End a run of a benchmark; the connections of its calls are closed',
+        delete: 'Delete a run of a benchmark with its answers; its traces stay',
+      },
+      goesOn: 'The run has not ended',
+      returns: runDetail,
+      find: ({ id, run_id }, principal) => benchmarks.findRun(id, run_id, principal),
+      isOver: (row) => isOver(row),
+      end: ({ id }) => runs.cancel(id),
+      delete: ({ id }) => runs.delete(id),
+      show: (row) => detailOf(row),
     },
-  })
-
-  route({
-    method: 'delete',
-    path: runPath,
-    access: 'any',
-    summary: 'Delete a run of a benchmark with its answers; its traces stay',
-    params: byRun,
-    query: z.strictObject({
-      force: z.stringbool().default(false).meta({ description: 'Stops it first if it has not ended.' }),
-    }),
-    returns: z.object({ deleted: z.literal(true), id: z.string() }),
-    throws: [403, 404, 409],
-    async handle({ params: { id, run_id }, query, principal }) {
-      await benchmarks.findRun(id, run_id, principal)
-      await runs.delete(run_id, query)
-      return { deleted: true as const, id: run_id }
-    },
-  })
+  )
 
   route({
     method: 'get',

@@ -93,9 +93,9 @@ export class Experiments {
     throw hasBegun(row)
   }
 
-  /** Deletes an experiment with its run. Throws a conflict for one that goes on, unless it is ended by force. */
-  async delete({ id }: ExperimentRow, how: { readonly force: boolean }): Promise<void> {
-    await this.#runs.delete(id, how)
+  /** Deletes an experiment with its run, which is ended first where it goes on. */
+  async delete({ id }: ExperimentRow): Promise<void> {
+    await this.#runs.delete(id)
     await this.things.rows.delete(id)
   }
 

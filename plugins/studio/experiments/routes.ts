@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type Context, conflict, type Principal } from '#kernel'
-import { checkVisibility, listed, listOf, listQuery, storedPage } from '#kit'
+import { addEndRoutes, checkVisibility, listed, listOf, listQuery, storedPage } from '#kit'
 import { answerList, answersOf } from '../runs/answers-route.ts'
+import { isOver } from '../runs/rows.ts'
 import type { Runs } from '../runs/runs.ts'
 import { checked, definitionOf } from './definition.ts'
 import type { Experiments } from './experiments.ts'
@@ -100,37 +101,28 @@ export function addExperimentRoutes(
     },
   })
 
-  route({
-    method: 'delete',
-    path: `${path}/{id}`,
-    access: 'any',
-    summary: 'Delete an experiment with its answers; its traces stay',
-    params: byId,
-    query: z.strictObject({
-      force: z.stringbool().default(false).meta({ description: 'Stops it first if it has not ended.' }),
-    }),
-    returns: z.object({ deleted: z.literal(true), id: z.string() }),
-    throws: [403, 404, 409],
-    async handle({ params: { id }, query, principal }) {
-      await experiments.delete(await things.findOwn(id, principal), query)
-      return { deleted: true as const, id }
+  addEndRoutes(
+    { route },
+    {
+      path: `${path}/{id}`,
+      params: byId,
+      verb: 'stop',
+      summaries: {
+        end: 'End an experiment that goes on; the connections of its calls are closed',
+        delete: 'Delete an experiment with its answers; its traces stay',
+      },
+      goesOn: 'The experiment has not ended',
+      returns: experimentDetail,
+      async find({ id }, principal) {
+        const row = await things.findOwn(id, principal)
+        return { id, row, run: await runs.store.runs.get(id) }
+      },
+      isOver: ({ run }) => !run || isOver(run),
+      end: ({ id }) => runs.cancel(id),
+      delete: ({ row }) => experiments.delete(row),
+      show: ({ row }) => detailOf(row),
     },
-  })
-
-  route({
-    method: 'post',
-    path: `${path}/{id}/stop`,
-    access: 'any',
-    summary: 'End an experiment that goes on; the connections of its calls are closed',
-    params: byId,
-    returns: experimentDetail,
-    throws: [403, 404, 409],
-    async handle({ params: { id }, principal }) {
-      const row = await things.findOwn(id, principal)
-      await runs.cancel(id)
-      return detailOf(row)
-    },
-  })
+  )
 
   route({
     method: 'get',

@@ -1,6 +1,6 @@
 import { setTimeout as passes } from 'node:timers/promises'
-import { type Context, isGatewayError, isUpstreamError, type ModelRequest } from '#kernel'
-import { answeringFromMemory, answerTexts, type CallBudget, callProblem, collect } from '#kit'
+import { type Context, isGatewayError, type ModelRequest } from '#kernel'
+import { answeringFromMemory, answerTexts, type CallBudget, callProblem, collect, mayPass } from '#kit'
 import type { RunRow } from './rows.ts'
 
 /** In whose name a run asks, on which account, and until when. */
@@ -105,11 +105,6 @@ async function once(
     settle(spent, text !== undefined)
   }
 }
-
-const mayPass = (error: unknown): boolean =>
-  isUpstreamError(error)
-    ? error.retryable
-    : isGatewayError(error) && (error.code === 'rate_limited' || error.code === 'circuit_open')
 
 const waitOf = (error: unknown): number =>
   Math.min(longestWaitS, (isGatewayError(error) ? error.retryAfterS : undefined) ?? 0)

@@ -10,7 +10,7 @@ import {
   Sealing,
   type Transaction,
 } from '#kernel'
-import { eraseWithJobs, nanoOf, RowWaits, SealedJson, storePrincipal } from '#kit'
+import { endJob, eraseWithJobs, nanoOf, RowWaits, SealedJson, storePrincipal } from '#kit'
 import type { Settings } from '../settings.ts'
 import { type End, makeRun, ownerOf, type RunMeans, type RunTools, unreadable } from './perform.ts'
 import { callsOf, type Plan } from './plan.ts'
@@ -99,17 +99,11 @@ export class Runs {
   async cancel(id: string): Promise<void> {
     if (!(await this.#finish(id, { status: 'cancelled' })))
       throw conflict('The run has ended.', { param: 'id' })
-    const job = await this.#queue.get(id)
-    if (job && job.endedAt === undefined) await this.#queue.cancel(id)
+    await endJob(this.#queue, id)
   }
 
-  /** Deletes a run with its answers. Throws a conflict for one that goes on, unless it is ended by force. */
-  async delete(id: string, { force }: { readonly force: boolean }): Promise<void> {
-    const row = await this.store.runs.get(id)
-    if (row && !isOver(row)) {
-      if (!force) throw conflict('The run has not ended. Stop it, or say force=true.', { param: 'force' })
-      await this.cancel(id)
-    }
+  /** Deletes a run with its answers; one that goes on is ended, and the connections of its calls are closed. */
+  async delete(id: string): Promise<void> {
     await this.#queue.delete(id)
     await this.store.delete(id)
   }
@@ -131,7 +125,7 @@ export class Runs {
     const to = new Date(Date.now() - this.#context.settings.keep_days * dayMs).toISOString()
     for await (const [id, run] of this.store.runs.scan({ index: 'finished', to })) {
       await gone(run)
-      await this.delete(id, { force: true })
+      await this.delete(id)
     }
   }
 
