@@ -109,6 +109,7 @@ export {
 export { bucketOf, middleOf } from './histogram.ts'
 export { HourlyCounts } from './hourly-counts.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
+export { idempotencyKey } from './idempotency-key.ts'
 export { inTurns } from './in-turns.ts'
 export { instructionsAtStart } from './instructions-at-start.ts'
 export { type Estimate, estimate, Mean, shareOf } from './interval.ts'

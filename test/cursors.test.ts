@@ -13,6 +13,7 @@ interface List {
 let gateway: TestGateway
 let hook: string
 let run: string
+let batch: string
 let session: string
 let experiment: string
 let benchmark: { readonly id: string; readonly run: string }
@@ -26,6 +27,7 @@ beforeAll(async () => {
   hook = (await made('POST', '/api/webhooks', webhook)).id!
   await made('POST', '/api/studio/templates', { slug: 'stays', content: 'Version 0' })
   run = await runOfSevenItems()
+  batch = await answered('/api/forge/batch', { model: 'mock/echo', input: batchInput }, 'id')
   session = (await made('POST', '/api/forge/sessions', { model: 'mock/echo' })).id!
   experiment = await experimentOfSevenAnswers()
   benchmark = await benchmarkOfSevenAnswers()
@@ -60,6 +62,7 @@ async function runOfSevenItems(): Promise<string> {
 }
 
 const questions = [1, 2, 3, 4, 5, 6, 7].map((n) => `Question ${n}`)
+const batchInput = questions.map((content) => ({ messages: [{ role: 'user', content }] }))
 
 /** Resolves with the id under this name, once all is answered. */
 async function answered(path: string, body: object, id: string): Promise<string> {
@@ -177,6 +180,7 @@ function placed(path: string): string {
   const ids = Object.entries({
     '/api/webhooks/': hook,
     '/api/forge/runs/': run,
+    '/api/forge/batch/': batch,
     '/api/forge/sessions/': session,
     '/api/studio/experiments/': experiment,
     '/api/studio/benchmarks/': benchmark.id,

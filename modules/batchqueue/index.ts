@@ -17,7 +17,9 @@ export default defineModule({
     const ofModel = compileGlobs(models)
     const wanted = Object.entries(tags)
 
-    const isDeferred = ({ request, context: { headers, tags } }: Call): boolean => {
+    /** Calls of the gateway's own features are made when their makers say, and these wait for the answers. */
+    const isDeferred = ({ request, context: { headers, tags, source } }: Call): boolean => {
+      if (source !== 'proxy') return false
       const said = headers[header]
       if (said === 'true') return true
       if (said !== undefined && said !== 'false')
@@ -31,8 +33,7 @@ export default defineModule({
 
     return {
       request(call) {
-        if (!isDeferred(call) || queue.isOwn(call.id)) return undefined
-        return defer(call)
+        return isDeferred(call) ? defer(call) : undefined
       },
     }
 

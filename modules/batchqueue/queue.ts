@@ -95,11 +95,6 @@ export class BatchQueue {
     )
   }
 
-  /** Whether this is a call of the queue's own. */
-  isOwn(id: string): boolean {
-    return this.#calls.has(id)
-  }
-
   /** Resolves with the id when the call is on disk; undefined when the queue is full. */
   async add(call: Call): Promise<string | undefined> {
     if ((await this.#rows.count({ index: 'status', equals: 'queued' })) >= this.#context.settings.max_queue)

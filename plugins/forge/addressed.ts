@@ -3,6 +3,7 @@ import { slug } from './workflows/step.ts'
 
 export const workflowsPath = '/api/forge/workflows'
 export const runsPath = '/api/forge/runs'
+export const batchPath = '/api/forge/batch'
 
 export const bySlug = z.strictObject({ slug })
 

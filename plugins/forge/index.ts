@@ -1,5 +1,9 @@
 import { defineArea, Sealing } from '#kernel'
 import { personalOfUsers, SealedJson } from '#kit'
+import { Batches } from './batches/batches.ts'
+import { addBeginBatchRoutes } from './batches/begin-routes.ts'
+import { addBatchRoutes } from './batches/routes.ts'
+import { addTurnRoutes } from './batches/turn-routes.ts'
 import { addApproveRoute } from './runs/approve-route.ts'
 import { addBeginRoute } from './runs/begin-route.ts'
 import { addRunRoutes } from './runs/routes.ts'
@@ -25,9 +29,11 @@ export default defineArea({
     const { shelf } = workflows
     context.own(await shelf.known.load())
     const runs = new Runs(context, workflows, tools)
+    const batches = new Batches(context, runs)
     const talks = new Talks(context)
     context.every(hourMs, async () => {
       await runs.prune()
+      await batches.prune()
       await talks.prune(context.settings.session_days)
     })
     context.personal(
@@ -36,8 +42,10 @@ export default defineArea({
           shelf.countOf(user) +
           tools.known.of(user).length +
           (await runs.countOf(user)) +
+          (await batches.countOf(user)) +
           (await talks.store.count(user)),
         erase: async (user) =>
+          (await batches.eraseOf(user)) +
           (await runs.eraseOf(user)) +
           (await shelf.eraseOf(user)) +
           (await tools.eraseOf(user)) +
@@ -48,9 +56,12 @@ export default defineArea({
     addBeginRoute(context, workflows, runs)
     addRunRoutes(context, runs)
     addApproveRoute(context, runs)
+    addBeginBatchRoutes(context, workflows, batches)
+    addBatchRoutes(context, batches)
+    addTurnRoutes(context, batches)
     addSessionRoutes(context, talks)
     addMessageRoutes(context, talks)
     addToolRoutes(context, tools)
-    addStatusRoute(context, { workflows, runs, tools, talks })
+    addStatusRoute(context, { workflows, runs, batches, tools, talks })
   },
 })

@@ -23,21 +23,28 @@ test('what is said lies sealed where that is asked for, credentials always, and 
   const { body: session } = await api('POST', '/sessions', { model: 'mock/echo', system_prompt: 'qxsystem' })
   expect((await api('POST', `/sessions/${session.id}/messages`, { content: 'qxmessage' })).status).toBe(200)
 
+  const input = [{ messages: [{ role: 'user', content: 'qxitem' }] }]
+  const { body: batch } = await api('POST', '/batch', { model: 'mock/echo', input, wait_ms: 60_000 })
+  expect(batch.status).toBe('completed')
+
   await gateway.close()
   const ours = async (word: string) =>
     (await placesOf(folder, word)).filter((place) => place.includes('forge'))
-  for (const word of ['qxcredential', 'qxprompt', 'qxinput', 'qxsystem', 'qxmessage'])
+  for (const word of ['qxcredential', 'qxprompt', 'qxinput', 'qxsystem', 'qxmessage', 'qxitem'])
     expect([word, await ours(word)]).toEqual([word, []])
 
   gateway = await startGateway({ dataDir: folder })
   expect((await api('GET', `/runs/${run.id}`)).body).toEqual(run)
   const { body: messages } = await api('GET', `/sessions/${session.id}/messages`)
   expect(messages.messages).toMatchObject([{ content: 'qxmessage' }, { status: 'complete' }])
-  // A workflow with its version, a tool, a run and a session.
+  const { body: items } = await api('GET', `/batch/${batch.id}/items`)
+  expect(items.items).toMatchObject([{ input: input[0], status: 'succeeded' }])
+  expect(JSON.stringify(items.items[0].response)).toContain('qxitem')
+  // A workflow with its version, a tool, a run, a batch and a session.
   expect(JSON.stringify((await gateway.api('GET', `/api/auth/users/${userId}/data`)).body)).toContain(
-    '"forge":5',
+    '"forge":6',
   )
   await gateway.api('DELETE', `/api/auth/users/${userId}/data`)
-  for (const list of ['workflows', 'tools', 'runs', 'sessions'])
+  for (const list of ['workflows', 'tools', 'runs', 'sessions', 'batch'])
     expect([list, (await api('GET', `/${list}`)).body.total]).toEqual([list, 0])
 })

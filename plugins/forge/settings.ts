@@ -32,7 +32,17 @@ export const settings = z.strictObject({
   concurrency: whole('Runs at a time', 'How many runs go on at a time, those that wait left aside.', 20, 500),
   per_user: whole('Runs of a user at a time', 'How many of these may be of one user.', 10, 500),
   max_open: whole('Open runs', 'How many runs of a user may be queued, running or waiting.', 1000, 100_000),
-  keep_days: whole('Days of runs', 'How long runs are kept after their end.', 30, 3650),
+  keep_days: whole('Days of runs', 'How long runs and batches are kept after their end.', 30, 3650),
+  batches: whole('Batches at a time', 'How many batches go on at a time.', 4, 100),
+  batches_of_user: whole('Batches of a user at a time', 'How many of these may be of one user.', 2, 100),
+  batch_concurrency: whole(
+    'Items of a batch at a time',
+    'How many items of a batch are made at a time, whatever it asks for.',
+    10,
+    100,
+  ),
+  batch_items: whole('Items of a batch', 'How many items a batch may have.', 10_000, 100_000),
+  batch_bytes: whole('Size of files', 'Bytes of a file with the items of a batch.', 20_000_000, 200_000_000),
   session_days: whole('Days of sessions', 'How long sessions are kept after their last message.', 365, 3650),
 })
 export type Settings = z.infer<typeof settings>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { answer, answers, badRequest, type Context, conflict, tooLarge } from '#kernel'
-import { schemaCheck } from '#kit'
+import { idempotencyKey, schemaCheck } from '#kit'
 import { bySlug, ownerQuery, workflowsPath } from '../addressed.ts'
 import type { Settings } from '../settings.ts'
 import { checkRequests } from '../workflows/check.ts'
@@ -56,7 +56,7 @@ export function addBeginRoute(
       const { steps, input_schema: schema } = await workflows.read(workflow, workflow.current_version)
       checkRequests({ steps }, workflow, settings)
       if (schema) checkInput(schema, input)
-      const key = keyIn(headers['idempotency-key'])
+      const key = idempotencyKey(headers)
       const added = await runs.add(workflow, steps.length, { principal: principal!, ip, project, input, key })
       await runs.waits.until(added.id, wait_ms, signal)
       const row = (await runs.store.runs.get(added.id)) ?? added
@@ -72,10 +72,4 @@ function checkInput(schema: Record<string, unknown>, input: unknown): void {
     throw badRequest(`body input: does not match the input_schema of the workflow: ${problem}.`, {
       param: 'input',
     })
-}
-
-function keyIn(header: string | readonly string[] | undefined): string | undefined {
-  if (header === undefined) return undefined
-  if (typeof header === 'string' && /^[\x21-\x7e]{1,200}$/.test(header)) return header
-  throw badRequest('Idempotency-Key has 1 to 200 visible ASCII characters.', { param: 'Idempotency-Key' })
 }

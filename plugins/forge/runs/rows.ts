@@ -41,6 +41,8 @@ export const runRow = z.object({
   error: problem.extend({ step_id: z.string().optional() }).optional(),
   /** The key that it was asked for with, as it is stored. */
   asked_by: z.string().optional(),
+  /** The batch that it is an item of. */
+  batch: z.string().optional(),
   created_at: z.string(),
   started_at: z.string().optional(),
   finished_at: z.string().optional(),

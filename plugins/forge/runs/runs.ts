@@ -34,6 +34,8 @@ export interface Asked {
   readonly input: unknown
   /** Two requests of one caller with one key are one run. */
   readonly key?: string | undefined
+  /** The batch that it is an item of. */
+  readonly batch?: string
 }
 
 /** Runs: each is a row and a job, which are there together, and it ends once, also over restarts. */
@@ -69,8 +71,12 @@ export class Runs {
   }
 
   /** Stores a run, which begins soon; returns the one that there is for the same key. */
-  async add(workflow: WorkflowRow, steps: number, asked: Asked): Promise<RunRow> {
-    const { principal, ip, project, input, key } = asked
+  async add(
+    workflow: Pick<WorkflowRow, 'id' | 'slug' | 'current_version'>,
+    steps: number,
+    asked: Asked,
+  ): Promise<RunRow> {
+    const { principal, ip, project, input, key, batch } = asked
     const user = principal.userId ?? principal.keyId
     const { max_open: most } = this.#context.settings
     if ((await this.store.runs.count({ index: 'open_of', equals: user })) >= most)
@@ -95,6 +101,7 @@ export class Runs {
       ran_ms: 0,
       bytes: 0,
       ...(askedBy !== undefined && { asked_by: askedBy }),
+      ...(batch !== undefined && { batch }),
       created_at: new Date().toISOString(),
     }
     const text = await this.texts.write(row, input)
@@ -111,6 +118,12 @@ export class Runs {
     if (!(await this.#finish(id, { status: 'cancelled' })))
       throw conflict('The run has ended.', { param: 'id' })
     await endJob(this.#queue, id)
+  }
+
+  /** Ends the runs of a batch that have not ended. */
+  async cancelOf(batch: string): Promise<void> {
+    for (const id of await this.store.openOf({ batch }))
+      if (await this.#finish(id, { status: 'cancelled' })) await endJob(this.#queue, id)
   }
 
   /** Deletes a run with all that is kept of it; one that goes on is ended, and the connections of its calls are closed. */

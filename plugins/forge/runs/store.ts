@@ -31,6 +31,7 @@ export class RunStore {
         /** Those that have not ended, by the workflow that they need. */
         open: (row) => (isOver(row) ? undefined : row.workflow),
         open_of: (row) => (isOver(row) ? undefined : (row.principal.userId ?? row.principal.keyId)),
+        open_in: (row) => (isOver(row) ? undefined : row.batch),
         finished: ({ finished_at }) => finished_at,
       },
     })
@@ -72,10 +73,12 @@ export class RunStore {
     return this.runs.count({ index: 'listed', equals: placeOf(filter) })
   }
 
-  /** The ids of the runs of a workflow that have not ended. */
-  async openOf(workflow: string): Promise<string[]> {
+  /** The ids of the runs of a workflow, or in a batch, that have not ended. */
+  async openOf(of: { readonly workflow: string } | { readonly batch: string }): Promise<string[]> {
+    const where =
+      'batch' in of ? { index: 'open_in', equals: of.batch } : { index: 'open', equals: of.workflow }
     const ids: string[] = []
-    for await (const [id] of this.runs.scan({ index: 'open', equals: workflow })) ids.push(id)
+    for await (const [id] of this.runs.scan(where)) ids.push(id)
     return ids
   }
 

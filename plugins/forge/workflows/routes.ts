@@ -112,7 +112,7 @@ export function addWorkflowRoutes(
     throws: [403, 404, 409],
     async handle({ params: { slug }, query, principal }) {
       const row = known.findOwn(slug, principal!, query.user_id)
-      const open = await runs.store.openOf(row.id)
+      const open = await runs.store.openOf({ workflow: row.id })
       if (open.length > 0 && !query.force)
         throw conflict('Runs of the workflow have not ended. Cancel them, or say force=true.', {
           param: 'force',

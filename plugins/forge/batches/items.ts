@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { badRequest, tooLarge } from '#kernel'
+import { chatBody, completionBody, embeddingBody, parseForeign, schemaCheck } from '#kit'
+import type { BatchType } from './rows.ts'
+
+/** An item that can be made. */
+export interface Item {
+  readonly custom_id?: string | undefined
+  readonly body: unknown
+}
+
+/** What items are held to. */
+export interface Demands {
+  readonly type: BatchType
+  /** Of bodies that name none. */
+  readonly model: string | undefined
+  /** The `input_schema` of the workflow. */
+  readonly schema: Record<string, unknown> | undefined
+  readonly mostItems: number
+  /** Bytes of JSON of the input of a workflow. */
+  readonly mostBytes: number
+  /** The name of an item in refusals: `input.3`, or `line 4`. */
+  readonly nameOf: (index: number) => string
+}
+
+type CallType = Exclude<BatchType, 'workflow'>
+const urls = { chat: '/v1/chat/completions', completion: '/v1/completions', embedding: '/v1/embeddings' }
+const forms = { chat: chatBody, completion: completionBody, embedding: embeddingBody }
+
+/** An item with more than its body, in the form of OpenAI's files. */
+const envelope = z.strictObject({
+  custom_id: z.string().min(1).max(200).optional(),
+  method: z.literal('POST').optional(),
+  url: z.string().optional(),
+  body: z.unknown(),
+})
+
+/** The values of lines of JSON; empty lines count for nothing. Throws a bad request that names the line. */
+export function linesOf(file: Buffer, most: number): unknown[] {
+  const lines = file.toString('utf8').split('\n')
+  const values: unknown[] = []
+  for (const [n, line] of lines.entries()) {
+    if (line.trim() === '') continue
+    if (values.length >= most) throw tooMany(most, 'file')
+    try {
+      values.push(parseForeign(line))
+    } catch {
+      throw badRequest(`line ${n + 1}: is no JSON.`, { param: `line ${n + 1}` })
+    }
+  }
+  if (values.length === 0) throw badRequest('The file has no lines.', { param: 'file' })
+  return values
+}
+
+/** Items that can be made. Throws a refusal that names the first field that is wrong. */
+export function checkedItems(input: readonly unknown[], demands: Demands): Item[] {
+  if (input.length > demands.mostItems) throw tooMany(demands.mostItems, 'input')
+  const check = demands.type === 'workflow' ? inputCheck(demands) : bodyCheck(demands.type, demands)
+  const ids = new Set<string>()
+  return input.map((given, index) => {
+    const at = demands.nameOf(index)
+    const { custom_id, url, body } = openedOf(given, at)
+    if (custom_id !== undefined && ids.size === ids.add(custom_id).size)
+      throw wrong(`${at}.custom_id`, 'another item has it')
+    if (url !== undefined && (demands.type === 'workflow' || url !== urls[demands.type]))
+      throw wrong(`${at}.url`, `does not fit the type ${demands.type}`)
+    return { custom_id, body: check(body, at) }
+  })
+}
+
+function openedOf(given: unknown, at: string): z.infer<typeof envelope> {
+  if (typeof given !== 'object' || given === null || !Object.hasOwn(given, 'body')) return { body: given }
+  const { data, error } = envelope.safeParse(given)
+  if (data) return data
+  throw wrongBy(error, at)
+}
+
+/** Of a body that can be sent, the one that is: its model said, and nothing streamed. */
+function bodyCheck(type: CallType, { model }: Demands): (body: unknown, at: string) => unknown {
+  const form = forms[type]
+  return (given, at) => {
+    if (typeof given !== 'object' || given === null || Array.isArray(given))
+      throw wrong(at, 'must be an object')
+    const {
+      stream,
+      stream_options: _,
+      ...body
+    } = { ...(model !== undefined && { model }), ...given } as {
+      readonly stream?: unknown
+      readonly stream_options?: unknown
+    }
+    if (stream === true) throw wrong(`${at}.stream`, 'answers of a batch are not streamed')
+    const { error } = form.safeParse(body)
+    if (error) throw wrongBy(error, at)
+    return body
+  }
+}
+
+function inputCheck({ schema, mostBytes }: Demands): (input: unknown, at: string) => unknown {
+  const problemsOf = schema && schemaCheck(schema as Parameters<typeof schemaCheck>[0])
+  return (input, at) => {
+    if (Buffer.byteLength(JSON.stringify(input)) > mostBytes)
+      throw tooLarge(`${at}: an input may have ${mostBytes} bytes.`, { param: at })
+    const [problem] = problemsOf?.(input) ?? []
+    if (problem !== undefined) throw wrong(at, `does not match the input_schema of the workflow: ${problem}`)
+    return input
+  }
+}
+
+const tooMany = (most: number, param: string) =>
+  tooLarge(`${param}: a batch may have ${most} items.`, { param })
+
+const wrong = (at: string, what: string) => badRequest(`${at}: ${what}.`, { param: at })
+
+function wrongBy(error: z.ZodError, at: string) {
+  const [issue] = error.issues
+  return wrong([at, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is wrong')
+}
