@@ -16,6 +16,8 @@ export class Batch {
   readonly #found: Found[] = []
   /** Characters of the facts. */
   length = 0
+  /** Whether another thread links it, so that it is worth waiting for. */
+  isLinking = false
   #ahead: { readonly after: string; readonly linked: Linked } | undefined
 
   /** Returns how many characters these are. */

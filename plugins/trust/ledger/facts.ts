@@ -12,8 +12,12 @@ const mostCharacters = 65_536
 const placeCharacters = 300
 /** Between the pieces of facts. No JSON has it as it is. */
 const between = '\u0000'
-/** Stands for a hash that is not made yet. It is as long, and no other text has it, as nobody can know it. */
-const hole = randomBytes(32).toString('hex')
+/**
+ * Stand for a hash that is not made yet: a character that few texts have, and which is found quickly, and for the others a text that
+ * none has, as nobody can know it.
+ */
+const holes = ['\u007f', randomBytes(32).toString('hex')]
+const hashCharacters = 64
 
 /**
  * An entry before it has its place in the chain. It is one text, so that it crosses to another thread quickly, and what waits is little
@@ -38,23 +42,31 @@ export interface Placed extends End {
 /** Throws a bad request for what no entry can hold. */
 export function factsOf(draft: ImpersonalDraft, source: LedgerEntry['source'], at = Date.now()): Made {
   const { actor, action, event_type, resource, trace_id, verdict, digests } = draft
-  const detail = detailText(digests ? withHoles(draft) : draft.detail)
+  const digestNames = Object.keys(digests ?? {}).sort()
+  const detail = digestNames.length > 0 ? textWithHoles(draft, digestNames) : detailText(draft.detail)
   const of = resource ? `{"id":${text(resource.id)},"type":${text(resource.type)}}` : 'null'
   const json = `{"action":${text(action)},"actor":{"id":${text(actor.id)},"type":${text(actor.type)}},"created_at":"${between}","detail":${detail},"event_type":${text(event_type)},"id":"${between}","resource":${of},"seq":${between},"source":"${source}","trace_id":${text(trace_id)},"verdict":${text(verdict)}}`
-  if (json.length > mostCharacters - placeCharacters)
+  if (json.length + digestNames.length * hashCharacters > mostCharacters - placeCharacters)
     throw badRequest(
       `body detail: is too long: an entry has at most ${mostCharacters} characters. Keep the rest elsewhere, and its SHA-256 here.`,
       { param: 'detail' },
     )
   const found = { event_type, actor: actor.id, resource: resource?.id }
-  const facts = `${at}${between}${json}`
-  if (!digests) return { facts, found }
-  return { facts: `${facts.replaceAll(hole, between)}${undigested(digests)}`, found }
+  return { facts: `${at}${between}${json}${undigested(digests, digestNames)}`, found }
 }
 
-function withHoles({ detail, digests }: ImpersonalDraft): Record<string, unknown> {
+/** The canonical JSON of the detail, parted where hashes belong. */
+function textWithHoles({ detail }: ImpersonalDraft, names: readonly string[]): string {
+  for (const hole of holes) {
+    const pieces = detailText(withHoles(detail, names, hole)).split(hole)
+    if (pieces.length === names.length + 1) return pieces.join(between)
+  }
+  throw new TypeError('A text has what stands for a hash.')
+}
+
+function withHoles(detail: ImpersonalDraft['detail'], names: readonly string[], hole: string) {
   const filled: Record<string, unknown> = { ...detail }
-  for (const name in digests) {
+  for (const name of names) {
     // Set in the usual way, this one name would be no field.
     if (name === '__proto__')
       Object.defineProperty(filled, name, {
@@ -69,10 +81,10 @@ function withHoles({ detail, digests }: ImpersonalDraft): Record<string, unknown
 }
 
 /** In the order of their names, as the fields of canonical JSON are. */
-function undigested(digests: Readonly<Record<string, string>>): string {
+function undigested(digests: ImpersonalDraft['digests'], names: readonly string[]): string {
   let all = ''
-  for (const name of Object.keys(digests).sort()) {
-    const json = digests[name]!
+  for (const name of names) {
+    const json = digests![name]!
     if (json.includes(between) || json.includes(betweenFacts))
       throw badRequest(`digests.${name}: must be JSON, which has no control characters.`, {
         param: 'digests',

@@ -7,21 +7,27 @@ import { mostEntries, type Segment } from './segment.ts'
 
 /** How long entries wait for others, in milliseconds. */
 const waitMs = 100
+/** How long a batch waits for the thread that links it, in milliseconds. */
+const patienceMs = 1000
 /** Batches that may wait to be written, and characters of what they hash. */
 const mostBatches = Math.ceil(50_000 / mostEntries)
 const mostLength = 64 * 1024 * 1024
 
 /**
  * Has entries appended a moment later, those that come together as one segment. Where they are many, another thread links them
- * meanwhile to where the chain is expected to end. If it ends elsewhere by then, they are linked again as they are written, so the
- * expectation decides nothing but the time it takes.
+ * first to where the chain is expected to end. If it ends elsewhere by then, or somebody reads, they are linked as they are written, so
+ * the expectation decides nothing but the time it takes.
  */
 export class Recorder {
   readonly #sequence: Sequence<Segment>
   readonly #thread = new LinkingThread()
+  /** What the first entry follows if no other ledger begins before. */
+  readonly #beginning = newLedger()
   #batch: Batch | undefined
   #timer: NodeJS.Timeout | undefined
-  /** Batches that are queued and have no place yet. */
+  /** Batches that are being linked, and those behind them. */
+  readonly #linking: Batch[] = []
+  /** Batches that the sequence has and that have no place yet. */
   readonly #queued = new Set<Batch>()
   /** Characters of all that waits. */
   #length = 0
@@ -41,12 +47,12 @@ export class Recorder {
 
   /** False when there is no room. */
   record(made: Made): boolean {
-    if (this.#length > mostLength) return this.drop()
+    if (this.#length > mostLength || (!this.#batch && !this.#hasRoom)) return this.drop()
     this.#batch ??= this.#open()
     this.#length += this.#batch.add(made)
-    if (this.#isClosed) return this.#queue() !== undefined
-    if (this.#batch.isFull) return this.#send()
-    this.#timer ??= setTimeout(() => this.#send(), waitMs).unref()
+    if (this.#isClosed) this.queue()
+    else if (this.#batch.isFull) this.#send()
+    else this.#timer ??= setTimeout(() => this.#send(), waitMs).unref()
     return true
   }
 
@@ -55,14 +61,15 @@ export class Recorder {
     return false
   }
 
-  /** Queues what waits for others, so that a reader of the sequence has it. */
+  /** Queues what waits, so that a reader of the sequence has it. */
   queue(): void {
-    this.#queue()
+    this.#finish()
+    while (this.#linking.length > 0) this.#queueFirst()
   }
 
   /** Something else was appended: the chain ends there now. */
   appended(end: End): void {
-    this.#expected = this.#queued.size === 0 ? end : undefined
+    this.#expected = this.#isIdle ? end : undefined
   }
 
   /** What waits is queued; what comes later waits no more. */
@@ -72,45 +79,55 @@ export class Recorder {
     await this.#thread.close()
   }
 
+  get #hasRoom(): boolean {
+    return this.#linking.length + this.#sequence.status().depth < mostBatches
+  }
+
+  /** Whether no batch but the one that grows waits for its place. */
+  get #isIdle(): boolean {
+    return this.#queued.size === 0 && this.#linking.length === 0
+  }
+
   #open(): Batch {
-    if (this.#queued.size === 0) this.#expected ??= this.#end().catch(() => undefined)
+    if (this.#isIdle) this.#expected ??= this.#end().catch(() => undefined)
     return new Batch()
   }
 
-  async #end(): Promise<End | undefined> {
-    return this.#sequence.get(await this.#sequence.last())
+  async #end(): Promise<End> {
+    return (await this.#sequence.get(await this.#sequence.last())) ?? this.#beginning
   }
 
-  #queue(): Batch | undefined {
+  /** The batch that grew is whole. */
+  #finish(): Batch | undefined {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const batch = this.#batch
-    if (!batch) return undefined
     this.#batch = undefined
-    const isTaken =
-      this.#sequence.status().depth < mostBatches && this.#sequence.queue((last) => this.#place(batch, last))
-    if (isTaken) {
+    if (batch) this.#linking.push(batch)
+    return batch
+  }
+
+  #send(): void {
+    const batch = this.#finish()
+    if (batch?.isLarge) this.#linkAhead(batch)
+    this.#queueLinked()
+  }
+
+  #queueLinked(): void {
+    while (this.#linking[0] && !this.#linking[0].isLinking) this.#queueFirst()
+  }
+
+  #queueFirst(): void {
+    const batch = this.#linking.shift()!
+    if (this.#sequence.queue((last) => this.#place(batch, last))) {
       this.#queued.add(batch)
-      return batch
+      return
     }
     this.#length -= batch.length
     this.drop(batch.facts.length)
-    return undefined
   }
 
-  /** False when there was no room. */
-  #send(): boolean {
-    const batch = this.#queue()
-    if (!batch) return false
-    const linked = batch.isLarge ? this.#linkAhead(batch) : undefined
-    // What the disk refuses waits, and the sequence tries it again and reports it.
-    Promise.resolve(linked)
-      .then(() => this.#sequence.flush())
-      .catch(() => {})
-    return true
-  }
-
-  async #linkAhead(batch: Batch): Promise<unknown> {
+  #linkAhead(batch: Batch): void {
     const before = this.#expected
     const link = async (): Promise<End | undefined> => {
       const end = await before
@@ -122,11 +139,18 @@ export class Recorder {
     // Without the thread, as when it was lost, entries are linked as they are written.
     const linked = link().catch(() => undefined)
     this.#expected = linked
-    return linked
+    batch.isLinking = true
+    const end = (): void => {
+      clearTimeout(patience)
+      batch.isLinking = false
+      this.#queueLinked()
+    }
+    const patience = setTimeout(end, patienceMs).unref()
+    linked.then(end)
   }
 
   /** Called again for the same batch when another thread of the gateway was first. */
-  #place(batch: Batch, last: End = newLedger()): Segment {
+  #place(batch: Batch, last: End = this.#beginning): Segment {
     const isExpected = batch.isAheadOf(last)
     const isFirst = this.#queued.delete(batch)
     if (isFirst) this.#length -= batch.length
