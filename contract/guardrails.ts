@@ -42,6 +42,8 @@ export interface GuardrailRules {
     direction: TextLocation['direction'],
     from: { readonly stored: boolean; readonly own: OwnGuardrailRules },
   ): GuardrailRuleSet | undefined
+  /** Whether any rule may hold for any call now. A provider that does not say so is asked for each call. */
+  any?(from: { readonly stored: boolean; readonly own: OwnGuardrailRules }): boolean
   /** Counts the matches of a call, keeps them for the log, and emits `guardrail.violation` for each rule. */
   record(call: Call, direction: TextLocation['direction'], hits: readonly GuardrailHit[]): void
 }

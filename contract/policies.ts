@@ -60,6 +60,8 @@ export interface TrustPolicies {
   compile(owner: string, policies: readonly object[]): OwnPolicies
   /** The policies for a call: the stored ones, if these are asked for, and the owner's. Undefined when none can hold for it. */
   check(call: Call, from: { readonly stored: boolean; readonly own: OwnPolicies }): PolicyCheck | undefined
+  /** Whether any policy may hold for any call now. A provider that does not say so is asked for each call. */
+  any?(from: { readonly stored: boolean; readonly own: OwnPolicies }): boolean
   /** Counts the violations of a call, each policy once, emits `trust.violation` and appends to the ledger. */
   record(call: Call, hits: readonly PolicyHit[]): void
 }

@@ -82,6 +82,8 @@ export interface SpendAnswer {
 export interface Spend {
   /** The caps that admins have set for a user; from memory. */
   capsOf(userId: string): readonly Cap[]
+  /** Whether admins have set a cap for any user; from memory. A provider that does not say so is asked for each user. */
+  anyCaps?(): boolean
   /** How caps stand, without taking anything. */
   standings(by: string, caps: readonly Cap[]): Awaitable<readonly CapStanding[]>
   /** Sets the cost of a call apart under all caps, or under none: a cap with the action `block` refuses what does not fit. */

@@ -1,7 +1,7 @@
 import type { Call } from '../kernel/call/call.ts'
 import { over } from '../kernel/call/cancel.ts'
 import type { ChainHooks } from '../kernel/chain/batches.ts'
-import type { Entry } from '../kernel/chain/entry.ts'
+import { type Entry, isIdle } from '../kernel/chain/entry.ts'
 import { inspectRequest } from '../kernel/chain/inspect.ts'
 import { Meter } from '../kernel/chain/meter.ts'
 import type { Condition } from '../kernel/chain/when.ts'
@@ -50,6 +50,7 @@ const untouched = ({ id, hooks }: Entry, call: Call) => ({ module: id, hooks, be
 
 async function stepAt(entry: Entry, call: Call): Promise<DryStep> {
   const same = untouched(entry, call)
+  if (isIdle(entry)) return { ...same, hooks: {}, outcome: 'runs', known: true }
   const condition = entry.when?.(call)
   if (condition !== undefined) return { ...same, outcome: 'skipped', condition, known: true }
   if (entry.meter.circuit.state !== 'closed') {

@@ -261,6 +261,11 @@ export class Trace {
     return this.#written.json
   }
 
+  /** The value of an owner for this call, if it was made. */
+  slotOf<T>(key: symbol): T | undefined {
+    return this.#slots?.get(key) as T | undefined
+  }
+
   /** A value of one owner for this call, made at first use. */
   slot<T>(key: symbol, create: () => T): T {
     this.#slots ??= new Map()

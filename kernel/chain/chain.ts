@@ -13,7 +13,7 @@ import type { Entry } from './entry.ts'
 import { applies, engages, recordRewrite } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
 import { asks, inspectRequest } from './inspect.ts'
-import { revealReply, rewriteReply } from './rewrite.ts'
+import { revealReply, rewriteReply, rewrites, rewritesBodies } from './rewrite.ts'
 import { type Segment, segmented, wraps } from './segments.ts'
 import { ClientView } from './show.ts'
 import { targetHooksOf } from './targets.ts'
@@ -106,14 +106,11 @@ export class Chain {
     let answer: Reply | undefined
     let around: Entry | undefined
     let onlyFailures = false
-    let rewrites = false
     let rewritesWhole = false
     let at = index
     while (at < this.#segments.length && !answer && !around) {
       const segment = this.#segments[at]!
       at += 1
-      rewrites ||= segment.rewrites
-      rewritesWhole ||= segment.rewritesWhole
       for (let i = 0; i < segment.entries.length; i += 1) {
         const entry = segment.entries[i]!
         if (i === segment.recordAt) call.trace.mayRecord(call.request)
@@ -129,7 +126,10 @@ export class Chain {
           recordRewrite(entry, call, result)
           call = result
         }
-        passed.push(entry)
+        if (rewrites(entry)) {
+          passed.push(entry)
+          rewritesWhole ||= rewritesBodies(entry)
+        }
         if (entry !== segment.around) continue
         const how = wraps(entry, call)
         if (how === false) continue
@@ -139,7 +139,7 @@ export class Chain {
     }
     answer ??= await (around ? this.#wrapped(around, call, at, onlyFailures) : this.#dispatch(call))
     if (answer.attempt) call.trace.answeredBy(answer.attempt, index === 0)
-    return (answer.kind === 'whole' ? rewritesWhole : rewrites)
+    return (answer.kind === 'whole' ? rewritesWhole : passed.length > 0)
       ? await rewriteReply(answer, passed, call)
       : answer
   }

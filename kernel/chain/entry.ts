@@ -24,7 +24,7 @@ const decisions = Symbol('applies')
 
 /**
  * Whether a module applies to a call, and is not left out for failing: decided once, when first asked, so that all its
- * hooks see the same calls.
+ * hooks see the same calls. While it is idle nothing is decided.
  */
 export function applies(entry: Entry, call: Call): boolean {
   return decision(entry, call) === true
@@ -38,16 +38,27 @@ export function engages(entry: Entry, call: Call): boolean {
 }
 
 type Applies = boolean | 'tripped'
+type Decisions = Map<Entry, Applies>
 
 function decision(entry: Entry, call: Call): Applies {
-  const { circuit } = entry.meter
-  if (!entry.when && !circuit.touched) return true
-  const decided = call.trace.slot(decisions, () => new Map<Entry, Applies>())
-  const known = decided.get(entry)
+  const { idle } = entry.hooks
+  if (!entry.when && !entry.meter.circuit.touched && !idle) return true
+  const known = call.trace.slotOf<Decisions>(decisions)?.get(entry)
   if (known !== undefined) return known
+  if (idle && isIdle(entry)) return false
   const now = decide(entry, call)
-  decided.set(entry, now)
+  call.trace.slot<Decisions>(decisions, () => new Map()).set(entry, now)
   return now
+}
+
+/** A module that fails over the question has something to do. */
+export function isIdle({ hooks, meter }: Entry): boolean {
+  try {
+    return hooks.idle?.() === true
+  } catch (error) {
+    meter.fail('idle', error)
+    return false
+  }
 }
 
 function decide({ id, when, meter }: Entry, call: Call): Applies {

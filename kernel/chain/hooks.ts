@@ -58,6 +58,12 @@ export interface Show {
 
 interface Steps {
   /**
+   * Whether the module has nothing to do for any call now, as where it keeps rules and there are none: calls pass it by then, and
+   * cost nothing. It answers at once, as it is asked often. A call that met it before has it to its end; one that began while it was
+   * idle may meet its later hooks.
+   */
+  idle?(): boolean
+  /**
    * Every request over HTTP, for a model or for management, before its key is looked at; where no chain follows,
    * again once the caller is known. Refuse by throwing. A module with a `when` is not asked: a `when` speaks of
    * calls, and this is none yet.

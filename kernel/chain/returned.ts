@@ -9,6 +9,7 @@ import type { Filter } from '../stream/filter.ts'
 import type { Hooks } from './hooks.ts'
 
 const functions = [
+  'idle',
   'admit',
   'request',
   'around',

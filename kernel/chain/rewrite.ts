@@ -14,6 +14,13 @@ import { Guarded } from './guarded.ts'
 import { redactReply } from './redact.ts'
 import { checkedBody, checkedFilter } from './returned.ts'
 
+/** Whether a module does anything to plain answers. */
+export const rewritesBodies = ({ hooks }: Entry): boolean => Boolean(hooks.reply ?? hooks.detect?.reply)
+
+/** Whether a module does anything to answers. */
+export const rewrites = (entry: Entry): boolean =>
+  entry.hooks.stream !== undefined || rewritesBodies(entry)
+
 /** An answer on its way up through these entries, last entry first. */
 export async function rewriteReply(reply: Reply, entries: readonly Entry[], call: Call): Promise<Reply> {
   const steps = stepsOf(entries, call)

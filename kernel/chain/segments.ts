@@ -7,9 +7,6 @@ import { stages } from './hooks.ts'
 export interface Segment {
   readonly entries: readonly Entry[]
   readonly around: Entry | undefined
-  /** Whether anything is done to streamed answers, and to plain ones. */
-  readonly rewrites: boolean
-  readonly rewritesWhole: boolean
   /** Set on the first segment entry after the stages that inspect: from there on the request may be recorded. */
   readonly recordAt: number
 }
@@ -23,9 +20,7 @@ export function segmented(entries: readonly Entry[]): Segment[] {
   let recordable = false
   let recordAt = -1
   const close = (around: Entry | undefined): void => {
-    const rewrites = part.some(({ hooks }) => hooks.reply ?? hooks.stream ?? hooks.detect?.reply)
-    const rewritesWhole = part.some(({ hooks }) => hooks.reply ?? hooks.detect?.reply)
-    if (part.length > 0) segments.push({ entries: part, around, rewrites, rewritesWhole, recordAt })
+    if (part.length > 0) segments.push({ entries: part, around, recordAt })
     part = []
     recordAt = -1
   }

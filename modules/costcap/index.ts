@@ -96,7 +96,10 @@ export default defineModule({
       })
     }
 
+    const hasOwn = capsBySettings !== undefined || mostNano !== undefined
+
     return {
+      idle: () => !hasOwn && (id !== ofUsers || use(Spend).anyCaps?.() === false),
       request(call) {
         const caps = capsOn(call)
         return caps.length === 0 && mostNano === undefined ? undefined : pass(call, caps)

@@ -69,6 +69,7 @@ export default defineModule({
     })
 
     return {
+      idle: () => use(GuardrailRules).any?.(from) === false,
       detect: { request: detection('request'), reply: detection('reply') },
       settled(_outcome, call) {
         for (const [direction, { rules, hits }] of Object.entries(sides(call)))

@@ -98,6 +98,7 @@ export default defineModule({
     })
 
     return {
+      idle: () => use(TrustPolicies).any?.(from) === false,
       detect: { request: detection('request'), reply: detection('reply') },
       request(call) {
         const check = checkOf(call)

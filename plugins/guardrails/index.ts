@@ -20,6 +20,7 @@ export default defineArea({
       reach: 2 * longestGuardrailMatch,
       compile: (owner, own) => rules.compile(owner, own),
       rulesFor: (call, direction, from) => rules.rulesFor(call, direction, from),
+      any: (from) => rules.any(from),
       record: (call, direction, hits) => violations.record(call, direction, hits),
     })
     context.personal(

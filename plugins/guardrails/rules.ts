@@ -62,10 +62,15 @@ export class Rules {
     direction: Direction,
     { stored, own }: Parameters<GuardrailRules['rulesFor']>[2],
   ): GuardrailRuleSet | undefined {
-    if (own.length === 0 && !(stored && this.#compiled.size > 0)) return undefined
+    if (!this.any({ stored, own })) return undefined
     const all = [...(own as readonly CompiledRule[]), ...(stored ? this.#compiled.values() : [])]
     const { project } = call.context
     return this.#sets.of(all.filter((rule) => isOn(rule, project, direction) && rule.holdsFor(call)))
+  }
+
+  /** Whether any rule may hold for any call. */
+  any({ stored, own }: Parameters<GuardrailRules['rulesFor']>[2]): boolean {
+    return own.length > 0 || (stored && this.#compiled.size > 0)
   }
 
   /** Rules that are in the settings of a module. */

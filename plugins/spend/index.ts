@@ -46,6 +46,7 @@ export default defineArea({
 
     const spend: Spend = {
       capsOf: (userId) => caps.of(userId),
+      anyCaps: () => caps.any,
       standings: async (by, caps) => surely(await standings({ by, caps })),
       reserve: async (claim) => surely(await reserve(claim)),
       settle: async (claim, { id }, used) => settle({ claim, id, used }),

@@ -66,6 +66,11 @@ export class UserCaps {
     return followRows(this.#rows, (id, row) => this.#take(id, row))
   }
 
+  /** Whether there are caps of any user. */
+  get any(): boolean {
+    return this.#caps.size > 0
+  }
+
   of(userId: string): readonly Cap[] {
     return this.#caps.get(userId) ?? none
   }

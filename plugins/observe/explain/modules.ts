@@ -70,8 +70,7 @@ const whenMet = (when: Arranged['when']): string =>
 
 /** Whether a module may have been asked and let the call pass without a trace, as those do that wrap some calls only. */
 const passesBy = (row: TraceRow, hooks: readonly string[]): boolean =>
-  hooks.includes('wraps') &&
-  !hooks.includes('request') &&
+  (hooks.includes('idle') || (hooks.includes('wraps') && !hooks.includes('request'))) &&
   (row.attempts.length > 0 || endOf(row) === undefined)
 
 function endOf({ notes }: TraceRow): string | undefined {

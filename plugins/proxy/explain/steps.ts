@@ -49,7 +49,7 @@ function stepOf(step: DryStep, { plugin }: Placement): Told {
   }
   if (condition !== undefined)
     return { ...plain('skipped', `its condition ${condition} is not met`), condition }
-  if (hooksOf(hooks).length === 0) return plain('idle', 'with its settings it has nothing to do')
+  if (hooksOf(hooks).length === 0) return plain('idle', 'it has nothing to do for any call now')
   if (plugin.setting?.mode === 'shadow')
     return plain('runs', 'in shadow: it records what it would do, and changes nothing')
   const reason = when ? 'all its conditions are met' : 'it is on for all calls'

@@ -18,6 +18,7 @@ export async function addPolicies(context: Context<unknown>, ledger: Ledger): Pr
     reach: 2 * longestGuardrailMatch,
     compile: (owner, own) => policies.compile(owner, own),
     check: (call, from) => policies.check(call, from),
+    any: (from) => policies.any(from),
     record: (call, hits) => violations.record(call, hits),
   })
   addPolicyRoutes(context, policies, violations)

@@ -60,6 +60,11 @@ export class Policies {
     ).filter(({ row }) => row.enabled)
   }
 
+  /** Whether any policy may hold for any call. */
+  any({ stored, own }: Parameters<TrustPolicies['check']>[1]): boolean {
+    return own.length > 0 || (stored && this.#inForce.length > 0)
+  }
+
   /** The policies that may hold for a call; undefined for none. */
   check(call: Call, { stored, own }: Parameters<TrustPolicies['check']>[1]): CallCheck | undefined {
     const all = [...(stored ? this.#inForce : []), ...(own as readonly CompiledPolicy[])]
