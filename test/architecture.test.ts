@@ -165,7 +165,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_325,
   auth: 640,
   call: 2_079,
-  chain: 2_896,
+  chain: 2_895,
   contract: 934,
   detect: 561,
   discovery: 161,

@@ -18,8 +18,7 @@ import { checkedBody, checkedFilter } from './returned.ts'
 export const rewritesBodies = ({ hooks }: Entry): boolean => Boolean(hooks.reply ?? hooks.detect?.reply)
 
 /** Whether a module does anything to answers. */
-export const rewrites = (entry: Entry): boolean =>
-  entry.hooks.stream !== undefined || rewritesBodies(entry)
+export const rewrites = (entry: Entry): boolean => entry.hooks.stream !== undefined || rewritesBodies(entry)
 
 /** An answer on its way up through these entries, last entry first. */
 export async function rewriteReply(reply: Reply, entries: readonly Entry[], call: Call): Promise<Reply> {

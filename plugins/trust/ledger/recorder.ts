@@ -146,7 +146,7 @@ export class Recorder {
       this.#queueLinked()
     }
     const patience = setTimeout(end, patienceMs).unref()
-    linked.then(end)
+    linked.then(end, end)
   }
 
   /** Called again for the same batch when another thread of the gateway was first. */
