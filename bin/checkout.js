@@ -5,6 +5,7 @@ import path from 'node:path'
 /** Everything that decides what is bundled. */
 const inputs = [
   ...[
+    'accounts',
     'bin',
     'config',
     'contract',

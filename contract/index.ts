@@ -3,18 +3,14 @@
  * types and tokens only; everything else is the kernel's.
  */
 
+export { type Accounts, noUser } from '../accounts/accounts.ts'
+export { operator } from '../accounts/keys.ts'
+export type { Key, KeyOwner, User } from '../accounts/records.ts'
 export type { Config } from '../config/config.ts'
 export { ConfigError } from '../config/config-error.ts'
 export type { Environment } from '../config/references.ts'
-export {
-  type Accounts,
-  type Key,
-  type KeyOwner,
-  keyStatus,
-  noUser,
-  operator,
-  type User,
-} from '../kernel/auth/accounts.ts'
+export type { Authentication } from '../kernel/auth/authentication.ts'
+export { keyStatus } from '../kernel/auth/key.ts'
 export { withTenant } from '../kernel/auth/tenants.ts'
 export { beginAttempt, newAttempt } from '../kernel/call/attempt.ts'
 export {

@@ -1,3 +1,5 @@
+import { Accounts } from '../accounts/accounts.ts'
+import { firstAdminKey } from '../accounts/first-key.ts'
 import type { Config } from '../config/config.ts'
 import { type BootOptions, boot, type Kernel } from '../kernel/boot.ts'
 import { onContained, tellContained } from '../kernel/contain.ts'
@@ -28,6 +30,12 @@ export interface GatewayOptions extends Pick<BootOptions, 'freezeAll'> {
   readonly thread?: ThreadParts
 }
 
+/** A kernel with all that it stands on. */
+export interface Gateway extends Kernel {
+  /** The admin key that was made at this first start; it is shown once and kept nowhere. */
+  readonly newAdminKey: string | undefined
+}
+
 /**
  * Opens a gateway in this thread: the store, the plugins on disk, a kernel, and further threads where the configuration has
  * them. Closing the kernel that it resolves with closes all of that.
@@ -39,7 +47,7 @@ export async function openGateway({
   upkeep,
   freezeAll,
   thread,
-}: GatewayOptions): Promise<Kernel> {
+}: GatewayOptions): Promise<Gateway> {
   const scope = new Scope('gateway')
   scope.own(
     onContained((origin, err) => log.error({ err, origin }, 'an uncaught error in a background task')),
@@ -56,6 +64,8 @@ export async function openGateway({
     scope.own(() => poster.close())
     const pluginData = new DiskData(engine, config.dataDir)
     if (!thread) await upkeep?.(found, pluginData)
+    const accounts = await Accounts.open(engine.namespace('kernel'))
+    if (config.adminKey) accounts.adopt(config.adminKey)
     const kernel = await boot({
       config,
       env,
@@ -63,6 +73,7 @@ export async function openGateway({
       version: packageVersion(),
       secrets,
       engine,
+      accounts,
       relay,
       storeState: state,
       reloader: (registry) =>
@@ -79,7 +90,9 @@ export async function openGateway({
       thread: thread && { ...thread, forward: forwardTo(thread.main), onward: relayEvents(thread.relay) },
     })
     scope.own(() => kernel.close())
-    return { ...kernel, close: () => scope.dispose() }
+    // The last step, so that a failed start does not make a key that is never shown.
+    const newAdminKey = config.adminKey || thread ? undefined : await firstAdminKey(accounts.keys)
+    return { ...kernel, newAdminKey, close: () => scope.dispose() }
   } catch (error) {
     await scope.dispose().catch(() => {})
     throw error

@@ -1,7 +1,6 @@
+import type { Accounts } from '../accounts/accounts.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import type { Engine } from '../storage/index.ts'
-import { Accounts } from './auth/accounts.ts'
-import { firstAdminKey } from './auth/first-key.ts'
 import { Cohort } from './cohort.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
 import type { Discovered } from './discovery/manifest.ts'
@@ -44,8 +43,6 @@ export interface Kernel {
   readonly container: DependencyContainer
   /** The service that a plugin offers; undefined while none does. */
   service<T>(token: Token<T>): T | undefined
-  /** The admin key that was made at this first boot; it is shown once and kept nowhere. */
-  readonly newAdminKey: string | undefined
   /** Drains: running calls may end, data is flushed, everything is given back. */
   close(): Promise<void>
 }
@@ -59,6 +56,7 @@ export interface BootOptions {
   readonly secrets: Secrets
   /** The store, which the kernel leaves open. */
   readonly engine: Engine
+  readonly accounts: Accounts
   readonly storeState: StoreState
   /** Makes what finds plugins that come, change or go. */
   readonly reloader: (registry: Registry) => Reloader
@@ -86,6 +84,7 @@ export async function boot({
   version,
   secrets,
   engine,
+  accounts,
   storeState,
   reloader: reloaderOf,
   found,
@@ -100,9 +99,6 @@ export async function boot({
   const scope = new Scope('kernel')
   try {
     const store = engine.namespace('kernel')
-    const accounts = await Accounts.open(store)
-    if (config.adminKey) accounts.adopt(config.adminKey)
-
     const onError = (error: unknown, event: string) => log.error({ err: error, event }, 'a listener failed')
     const outbox = new Outbox(store)
     const misused = (err: Error, event: string) =>
@@ -207,8 +203,6 @@ export async function boot({
       return Promise.all([pool?.close(), server.close(config)])
     })
     await pool?.start(address.port, server)
-    // The last step, so that a failed boot does not make a key that is never shown.
-    const newAdminKey = config.adminKey || thread ? undefined : await firstAdminKey(accounts.keys)
     const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
     return {
       url: `http://${host}:${address.port}`,
@@ -216,7 +210,6 @@ export async function boot({
       events,
       container,
       service: (token) => registry.generation.services.get(token) as never,
-      newAdminKey,
       close: () => scope.dispose(),
     }
   } catch (error) {

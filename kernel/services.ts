@@ -1,7 +1,7 @@
+import type { Accounts } from '../accounts/accounts.ts'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/references.ts'
 import type { Engine, StoredPart, StoreHealth } from '../storage/index.ts'
-import type { Accounts } from './auth/accounts.ts'
 import type { Cohort } from './cohort.ts'
 import type { Personal } from './contract/personal-data.ts'
 import type { EventCatalogue } from './events/catalogue.ts'

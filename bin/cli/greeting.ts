@@ -1,9 +1,9 @@
-import type { Kernel } from '../../kernel/boot.ts'
+import type { Gateway } from '../../gateway/gateway.ts'
 import type { Provider } from '../../kernel/contract/provider.ts'
 import { type Directory, ProviderDirectory } from '../../plugins/upstream/kit/services.ts'
 
 /** The greeting for a person at the terminal: the address, the running parts, and a first call to paste. */
-export function greeting({ url, registry, newAdminKey, service }: Kernel, ms: number): string {
+export function greeting({ url, registry, newAdminKey, service }: Gateway, ms: number): string {
   const directory = service(ProviderDirectory)!
   const modules = registry.places.flatMap(({ plugin }) => (plugin.binding ? [] : [plugin]))
   const on = modules.filter(({ instance }) => instance)

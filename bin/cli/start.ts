@@ -1,9 +1,8 @@
 import { type Config, ConfigError } from '../../config/config.ts'
-import { type GatewayOptions, openGateway } from '../../gateway/gateway.ts'
+import { type Gateway, type GatewayOptions, openGateway } from '../../gateway/gateway.ts'
 import { createLog } from '../../gateway/log.ts'
 import { outliveStrayErrors } from '../../gateway/stray-errors.ts'
 import { reserveYoungGeneration } from '../../gateway/threads/young-generation.ts'
-import type { Kernel } from '../../kernel/boot.ts'
 import { contain } from '../../kernel/contain.ts'
 import { explain } from '../../kernel/discovery/manifest.ts'
 import { adminKeyProblem } from './checks/admin-key.ts'
@@ -21,7 +20,7 @@ export async function start(): Promise<void> {
   const config = configuration()
   if (!config) return
   const log = createLog({ level: config.logLevel })
-  let kernel: Kernel | undefined
+  let kernel: Gateway | undefined
   const end = ender(async () => {
     await kernel?.close()
     await forgetRunning(config.dataDir)

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Accounts } from '../auth/accounts.ts'
+import type { Authentication } from '../auth/authentication.ts'
 import { withTenant } from '../auth/tenants.ts'
 import type { Principal } from '../call/call.ts'
 import { continueWith } from '../continue-with.ts'
@@ -22,10 +22,10 @@ export function keyOf({ headers }: IncomingMessage): string | undefined {
 
 /** Identifies the caller, and blocks addresses whose keys keep failing. */
 export class Callers {
-  readonly #accounts: Accounts
+  readonly #accounts: Authentication
   readonly #failed: FailedKeys
 
-  constructor(accounts: Accounts, failed: FailedKeys) {
+  constructor(accounts: Authentication, failed: FailedKeys) {
     this.#accounts = accounts
     this.#failed = failed
   }

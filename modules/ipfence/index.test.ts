@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Accounts } from '../../kernel/auth/accounts.ts'
+import type { Accounts } from '../../accounts/accounts.ts'
 import { kernelServices } from '../../kernel/services.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'

@@ -9,7 +9,7 @@ import { built } from '../built.ts'
 
 /** Everything that decides what is built. */
 const inputs = [
-  '{bin,config,contract,gateway,kernel,kit,staging,storage,workers,modules,plugins,test}/**/*.*',
+  '{accounts,bin,config,contract,gateway,kernel,kit,staging,storage,workers,modules,plugins,test}/**/*.*',
   'package-lock.json',
 ]
 

@@ -46,9 +46,3 @@ export interface IssuedKey {
   readonly key: Key
   readonly secret: string
 }
-
-/** Whether a key works at a time in milliseconds. */
-export function keyStatus(key: Key, now = Date.now()): 'active' | 'revoked' | 'expired' {
-  if (key.status === 'revoked') return 'revoked'
-  return key.expires_at !== undefined && Date.parse(key.expires_at) <= now ? 'expired' : 'active'
-}

@@ -1,21 +1,15 @@
-import { hash } from 'node:crypto'
-import type { Collection, Counters, Page, PageOptions, Store, Transaction } from '../../storage/index.ts'
-import { conflict, notFound } from '../errors.ts'
-import { newId, secretToken } from '../id.ts'
+import { hashOf, keyStatus } from '../kernel/auth/key.ts'
+import { conflict, notFound } from '../kernel/errors.ts'
+import { newId, secretToken } from '../kernel/id.ts'
+import type { Collection, Counters, Page, PageOptions, Store, Transaction } from '../storage/index.ts'
 import { Claims } from './claims.ts'
-import { type IssuedKey, type Key, type KeyOptions, type KeyOwner, keyRecord, keyStatus } from './records.ts'
+import { type IssuedKey, type Key, type KeyOptions, type KeyOwner, keyRecord } from './records.ts'
 
 /** The principal of the keys that belong to no user. */
 export const operator = 'operator'
 
 /** Ended keys of a holder that are kept; of more, the oldest go. */
 const endedKept = 100
-
-/** The values that a key is found by. */
-export const hashOf = (secret: string): string => hash('sha256', secret, 'base64url')
-
-/** Whether a key has the form of keys made by the gateway, which cannot be guessed. */
-export const isMadeHere = (secret: string): boolean => /^sy_(admin|live)_[0-9A-Za-z]{43}$/.test(secret)
 
 /** The random part of a key. It is made before a transaction, which may run again and has to write the same row then. */
 export const newSecret = () => ({ id: newId('key_'), token: secretToken() })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Collection, Store, Transaction } from '../../storage/index.ts'
+import type { Collection, Store, Transaction } from '../storage/index.ts'
 
 const claimRecord = z.object({ owner: z.string(), claimed_at: z.number() })
 
