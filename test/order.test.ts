@@ -2,9 +2,9 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { discover } from '../gateway/discovery/read.ts'
 import { inOrder, reasonOf } from '../kernel/chain/order.ts'
-import type { ModuleManifest } from '../kernel/discovery/manifest.ts'
+import { isPlaced, type ModuleManifest } from '../kernel/discovery/manifest.ts'
 
-/** The whole chain, outermost first. Order is behaviour: changing this list is a decision, not a repair. */
+/** The whole chain, outermost first: the modules, and the areas with hooks. Order is behaviour: changing this list is a decision, not a repair. */
 const chain = [
   'record: alertpulse',
   'record: anomalyradar',
@@ -72,7 +72,7 @@ const chain = [
   'route: modelswitch',
   'route: abrouter',
   'route: canarydeploy',
-  'route: smartroute',
+  'route: autopilot',
   'route: localsync',
   'route: regionroute',
   'route: tierdrop',
@@ -86,11 +86,13 @@ const chain = [
 ]
 
 test('the chain has this order', async () => {
-  const found = await discover(path.resolve('modules'), 'builtin')
-  const modules = found.flatMap(({ manifest }) =>
-    manifest?.kind === 'module' ? [{ manifest, order: 0 }] : [],
+  const modules = await discover(path.resolve('modules'), 'builtin')
+  expect(modules).toHaveLength(76)
+  const areas = await discover(path.resolve('plugins'), 'builtin')
+  const placed = [...modules, ...areas].flatMap(({ manifest }) =>
+    isPlaced(manifest) ? [{ manifest, order: 0 }] : [],
   )
-  expect(inOrder(modules).map(({ manifest }) => `${manifest.stage}: ${manifest.id}`)).toEqual(chain)
+  expect(inOrder(placed).map(({ manifest }) => `${manifest.stage}: ${manifest.id}`)).toEqual(chain)
 })
 
 test('wishes hold inside a stage, and the order does not depend on where modules are found', () => {

@@ -5,7 +5,7 @@ import { type Directory, ProviderDirectory } from '../../plugins/upstream/kit/se
 /** The greeting for a person at the terminal: the address, the running parts, and a first call to paste. */
 export function greeting({ url, registry, newAdminKey, service }: Gateway, ms: number): string {
   const directory = service(ProviderDirectory)!
-  const modules = registry.places.flatMap(({ plugin }) => (plugin.binding ? [] : [plugin]))
+  const modules = registry.plugins.filter(({ manifest }) => manifest?.kind === 'module')
   const on = modules.filter(({ instance }) => instance)
   const broken = registry.plugins.filter((plugin) =>
     ['failed', 'invalid', 'waiting'].includes(registry.stateOf(plugin)),

@@ -50,7 +50,7 @@ export function announced(
     return
   }
   const { reason, openMs } = change
-  const closed = manifest?.kind === 'module' && manifest.failure === 'closed'
+  const closed = manifest && 'failure' in manifest && manifest.failure === 'closed'
   meter.event('tripped', reason)
   log.error({ plugin: id, reason }, 'a module keeps failing and is left out')
   const effect = closed ? 'calls are refused' : 'calls pass without it'

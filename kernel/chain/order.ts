@@ -1,10 +1,10 @@
-import type { ModuleManifest } from '../discovery/manifest.ts'
+import type { PlacedManifest } from '../discovery/manifest.ts'
 import { stages } from './hooks.ts'
 
 interface Placed {
   /** Where a module has several configurations: tells them apart. */
   readonly id?: string
-  readonly manifest: ModuleManifest
+  readonly manifest: PlacedManifest
   /** The operator's place inside the stage; 0 by default, smaller is further out. */
   readonly order: number
 }

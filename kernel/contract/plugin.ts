@@ -191,11 +191,11 @@ export interface ModuleDefinition<C extends z.ZodType = z.ZodType, O = unknown> 
   setup(context: Context<Settings<C>>, once: O): Awaitable<Hooks>
 }
 
-/** An area or a provider: routes, wires, protocols and services. */
+/** An area or a provider: routes, wires, protocols and services; hooks of an area whose manifest has a stage. */
 export interface PluginDefinition<C extends z.ZodType = z.ZodType> {
   readonly settings: C
   readonly migrate?: Migrate
-  setup(context: Context<Settings<C>>): Awaitable<void>
+  setup(context: Context<Settings<C>>): Awaitable<void> | Awaitable<Hooks>
 }
 
 export const defineModule = <C extends z.ZodType, O = undefined>(

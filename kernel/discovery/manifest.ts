@@ -7,9 +7,8 @@ import { findingTypes } from '../call/findings.ts'
 import { stages } from '../chain/hooks.ts'
 import { providerSpec } from '../contract/provider.ts'
 import { permission } from '../permissions/permissions.ts'
-import { explain } from './explain.ts'
 
-export { explain }
+export { explain } from './explain.ts'
 
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 
@@ -49,32 +48,46 @@ const sectioned = {
     .default([]),
 }
 
-/** The facts of a plugin that must be known without running its code. */
+const stage = z.enum(stages)
+/** The failure policy: whether a call passes or is refused when the module itself fails. */
+const failure = z.enum(['open', 'closed'])
+const placed = {
+  /** Plugins of the same stage that run inside (`before`) or outside (`after`) of it. */
+  before: ids,
+  after: ids,
+  /** The type of what its detections find, for traces; `custom` without it. */
+  finds: z.enum(findingTypes).optional(),
+}
+
+/** The facts of a plugin that must be known without running its code. An area with a stage has hooks there. */
 export const manifestSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     ...shared,
+    ...placed,
     kind: z.literal('module'),
-    stage: z.enum(stages),
-    /** Modules of the same stage that run inside (`before`) or outside (`after`) of it. */
-    before: ids,
-    after: ids,
-    /** The failure policy: whether a call passes or is refused when the module itself fails. */
-    failure: z.enum(['open', 'closed']),
+    stage,
+    failure,
     /** Whether it runs in the gateway's process or in a worker of its own, unless the operator says otherwise. */
     isolation: z.enum(['inproc', 'worker']).default('inproc'),
-    /** The type of what its detections find, for traces; `custom` without it. */
-    finds: z.enum(findingTypes).optional(),
     /** Longest run of a hook that is not held against it, in milliseconds, for those that must wait; else the operator's. */
     budget_ms: z.int().min(1).max(3_600_000).optional(),
     /** The time limit of a hook, in milliseconds. */
     timeout_ms: z.int().min(1).max(3_600_000).optional(),
   }),
-  z.strictObject({ ...shared, ...sectioned, kind: z.literal('area') }),
+  z.strictObject({
+    ...{ ...shared, ...sectioned, ...placed, kind: z.literal('area') },
+    ...{ stage: stage.optional(), failure: failure.default('open') },
+  }),
   z.strictObject({ ...shared, ...sectioned, kind: z.literal('provider'), provider: providerSpec.optional() }),
 ])
 
 export type Manifest = z.infer<typeof manifestSchema>
 export type ModuleManifest = Extract<Manifest, { kind: 'module' }>
+/** Of a plugin whose hooks have a place in the chain. */
+export type PlacedManifest = Extract<Manifest, { stage?: unknown }> & Pick<ModuleManifest, 'stage'>
+
+export const isPlaced = (manifest: Manifest | undefined): manifest is PlacedManifest =>
+  manifest !== undefined && 'stage' in manifest && manifest.stage !== undefined
 
 /** Where a plugin is from: the gateway itself, an operator's folder, or a package. */
 export type Source = 'builtin' | 'local' | 'package'

@@ -4,15 +4,15 @@ import { inOrder, reasonOf } from '../chain/order.ts'
 import { inShadow } from '../chain/shadow/hooks.ts'
 import { compileWhen, type When } from '../chain/when.ts'
 import type { ProviderSpec } from '../contract/provider.ts'
-import type { ModuleManifest } from '../discovery/manifest.ts'
+import { isPlaced, type PlacedManifest } from '../discovery/manifest.ts'
 import { internalError } from '../errors.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
 import type { Setting } from './setting.ts'
 
-/** A module's place among all modules. */
+/** The place of a module, or of an area with hooks, among all of them. */
 export interface Placement {
   readonly plugin: Plugin
-  readonly manifest: ModuleManifest
+  readonly manifest: PlacedManifest
   /** Why it stands here, for people. */
   readonly reason: string
 }
@@ -43,19 +43,13 @@ export function arrangedOf({ plugin, manifest }: Placement, state: PluginState):
   }
 }
 
-/** The modules among these plugins in chain order, whether they run or not. */
+/** Those of these plugins that have a place in the chain, in its order, whether they run or not. */
 export function placesOf(plugins: Iterable<Plugin>): Placement[] {
   const placed = [...plugins].flatMap((plugin) => {
     const { manifest, setting } = plugin
-    return manifest?.kind === 'module' && setting
-      ? [{ id: plugin.id, plugin, manifest, order: setting.order }]
-      : []
+    return isPlaced(manifest) && setting ? [{ id: plugin.id, plugin, manifest, order: setting.order }] : []
   })
-  return inOrder(placed).map(({ plugin, manifest, order }) => ({
-    plugin,
-    manifest,
-    reason: reasonOf({ manifest, order }),
-  }))
+  return inOrder(placed).map((place) => ({ ...place, reason: reasonOf(place) }))
 }
 
 /** Of all that are switched on, also when their code could not start: their calls must fail, not go elsewhere. */
@@ -75,7 +69,7 @@ export function providersOf(plugins: Iterable<Plugin>): Map<string, ProviderSpec
  */
 export function entryOf(plugin: Plugin, state: PluginState): Entry[] {
   const { manifest, instance, setting, meter, id } = plugin
-  if (manifest?.kind !== 'module' || !setting?.enabled) return []
+  if (!isPlaced(manifest) || !setting?.enabled) return []
   const { stage, failure, finds } = manifest
   const when = compileWhen(setting.when)
   const isShadow = setting.mode === 'shadow'

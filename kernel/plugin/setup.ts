@@ -1,11 +1,13 @@
 import type { z } from 'zod'
 import { deepFreeze } from '../call/read-only.ts'
+import { hooksOf } from '../chain/hooks.ts'
 import { readOnlyEvents, readOnlyHooks } from '../chain/read-only.ts'
 import { checkedHooks } from '../chain/returned.ts'
 import { refuseShadow } from '../chain/shadow/hooks.ts'
 import type { ModuleDefinition, OnceContext, PluginDefinition } from '../contract/plugin.ts'
 import { inTime, setupLimit } from '../discovery/in-time.ts'
 import { load, located } from '../discovery/loader.ts'
+import { isPlaced } from '../discovery/manifest.ts'
 import { HookFault } from '../hook-fault.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
@@ -84,6 +86,8 @@ export async function setUp(
       const context = contextOf(own, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
       const made = definition.setup(context, instance.once?.value)
       const hooks = checkedHooks(await inTime(made, setupMs, 'its setup'))
+      if (!isPlaced(plugin.manifest) && hooksOf(hooks).length > 0)
+        throw new Error('its setup returned hooks, and its manifest names no stage for them')
       const safe = isSafe ? readOnlyHooks(hooks) : hooks
       instance.hooks = grantedHooks(plugin.id, safe, grantsOf(plugin.manifest!.permissions))
     }

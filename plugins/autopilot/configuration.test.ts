@@ -29,14 +29,20 @@ afterAll(async () => {
 
 const put = (change: object, key?: string) => gateway.api('PUT', '/api/autopilot', change, key)
 const shown = async () => (await gateway.api('GET', '/api/autopilot')).body
-const isOn = async () => (await gateway.api('GET', '/api/proxy/modules/smartroute')).body.enabled
+/** The place of autopilot among those that a call would meet. */
+const placeOf = async (model = 'gpt-4o') => {
+  const request = { model, messages: [{ role: 'user', content: 'Hi' }] }
+  const { body } = await gateway.api('POST', '/api/proxy/chain/explain', { request })
+  return body.modules.find(({ name }: { name: string }) => name === 'autopilot')
+}
+const isOn = async () => (await placeOf()).outcome !== 'idle'
 const messages = [{ role: 'user' as const, content: 'Hi' }]
 const ask = (model: string, key = ada.key) =>
   gateway.api('POST', '/v1/chat/completions', { model, messages }, key)
 const asked = () => upstream.requests.map(({ body }) => (body as { model: string }).model)
 
 describe('while autopilot is off', () => {
-  test('its module is not in the chain, and its names are refused with what to do', async () => {
+  test('calls pass it by, and its names are refused with what to do', async () => {
     expect(await isOn()).toBe(false)
     for (const model of ['autopilot', 'auto']) {
       const { status, body } = await ask(model)
@@ -60,6 +66,30 @@ describe('while autopilot is off', () => {
     expect((await gateway.api('GET', '/api/autopilot/decisions')).body.total).toBe(0)
     await put({ reference_model: null })
     expect(await isOn()).toBe(false)
+  })
+
+  test('its names go to the provider that the caller forces, with the reference model', async () => {
+    await put({ reference_model: 'gpt-4.1' })
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ada.key}`,
+        'content-type': 'application/json',
+        'x-provider': 'openai',
+      },
+      body: JSON.stringify({ model: 'auto', messages }),
+    })
+    expect([response.status, asked()]).toEqual([200, ['gpt-4.1']])
+  })
+
+  test('it is no module, and a call is explained with its place all the same', async () => {
+    const names = ({ modules }: { modules: { name: string }[] }) => modules.map(({ name }) => name)
+    const { body: list } = await gateway.api('GET', '/api/proxy/modules?limit=500')
+    expect([list.total, names(list).includes('autopilot')]).toEqual([76, false])
+    expect((await gateway.api('GET', '/api/proxy/modules/autopilot')).status).toBe(404)
+    expect(await placeOf()).toMatchObject({ phase: 'route', outcome: 'idle', hooks: [] })
+    await put({ reference_model: 'gpt-4o' })
+    expect(await placeOf()).toMatchObject({ phase: 'route', outcome: 'runs' })
   })
 })
 

@@ -12,11 +12,11 @@ import { Cap } from './cap.ts'
 import { Configured } from './configuration/configured.ts'
 import { configuration, ownNames } from './configuration/fields.ts'
 import { addConfigurationRoutes } from './configuration/routes.ts'
-import { Switch } from './configuration/switch.ts'
 import { Decisions } from './decisions/decisions.ts'
 import { addDecisionRoutes } from './decisions/routes.ts'
 import { Drift } from './drift/drift.ts'
 import { Estimates } from './routing/estimates.ts'
+import { hooksOf } from './routing/hooks.ts'
 import { Openings } from './routing/openings.ts'
 import { Ranking } from './routing/ranking.ts'
 import type { Chosen } from './routing/route.ts'
@@ -37,11 +37,10 @@ export default defineArea({
   }),
 
   async setup(context) {
-    const { settings, own, find, use, every, personal, provide, whenLive, inFirstThread } = context
+    const { settings, own, find, use, every, personal, provide } = context
     const configured = new Configured(context, settings.autopilot)
     const scores = new Scores(context)
     const ranking = new Ranking(configured, scores)
-    const power = new Switch(context, configured)
     const decisions = new Decisions(context)
     const cap = new Cap(context)
 
@@ -57,25 +56,18 @@ export default defineArea({
     const suspended = (model: string) => detach('a calibration', recalibration.drifted(model))
     const drift = new Drift(context, { configured, scores, suspended })
 
-    const follow = inFirstThread('switch', () => detach('the switch of autopilot', power.follow()))
     own(
       await scores.load((row) => {
         ranking.forget()
         if (row && !row.suspended) drift.forget(row.model)
       }),
     )
-    own(
-      await configured.load((isForeign) => {
-        ranking.forget()
-        if (isForeign) follow(undefined)
-      }),
-    )
-    whenLive(() => follow(undefined))
+    own(await configured.load(() => ranking.forget()))
 
     const openings = new Openings({ find, configured, estimates })
     const router = new Router({ configured, ranking, cap, estimates, openings })
     provide(ModelAdvice, { adviceFor: (model) => (ownNames.includes(model) ? advice : undefined) })
-    provide(Autopilot, {
+    const autopilot: Autopilot = {
       isPure: !cap.actsHere,
       get standing() {
         return { isOn: configured.current.enabled, modelsCalibrated: scores.all.length }
@@ -88,7 +80,8 @@ export default defineArea({
         decisions.record(call, chosen, end)
         drift.learn(call, chosen, end)
       },
-    })
+    }
+    provide(Autopilot, autopilot)
 
     retained(context, {
       sweep: async (ages) => {
@@ -97,11 +90,12 @@ export default defineArea({
       },
     })
     for (const { ofUsers } of [decisions, calibrations]) personal(personalOfUsers(ofUsers))
-    addConfigurationRoutes(context, { configured, ranking, power })
+    addConfigurationRoutes(context, { configured, ranking })
     addScoreRoute(context, ranking)
     const savings = new Savings(context, decisions)
     every(lookMs, () => savings.check())
     addDecisionRoutes(context, { decisions, cap, savings, calibrationsRun: () => calibrations.countRun() })
     addCalibrationRoutes(context, { configured, ranking, calibrations })
+    return hooksOf(autopilot, context, () => configured.isOn)
   },
 })

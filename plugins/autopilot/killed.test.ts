@@ -66,7 +66,6 @@ const asked = (model: string) =>
   upstream.requests.filter(({ body }) => (body as { model: string }).model === model).length
 
 test('a calibration that a kill cuts off goes on after it, asks for nothing twice that was scored, and forgets no money', async () => {
-  // The module follows service.yaml soon after the start, in all threads.
   const first = { model: 'sim-reference', messages: [{ role: 'user', content: questionOf(0) }] }
   expect((await send('POST', '/v1/chat/completions', first)).status).toBe(200)
   for (let n = 1; n < calls; n += 1)

@@ -110,20 +110,6 @@ describe('a stream', () => {
   })
 })
 
-test('in shadow the module changes no call and keeps no decision', async () => {
-  const total = async () => (await gateway.api('GET', '/api/autopilot/decisions')).body.total
-  const id = (await ask({ model: 'auto' })).headers.get('x-trace-id')
-  await expect
-    .poll(async () => (await gateway.api('GET', `/api/autopilot/decisions?trace_id=${id}`)).body.total)
-    .toBe(1)
-  const before = await total()
-  await gateway.module('smartroute', { mode: 'shadow' })
-  expect(await routed({ model: 'sim-reference' })).toBe(null)
-  expect(upstream.last().body).toMatchObject({ model: 'sim-reference' })
-  expect(await total()).toBe(before)
-  await gateway.module('smartroute', { mode: null })
-})
-
 test('a call that is not made is explained with the model that it would go to', async () => {
   const messages = [{ role: 'user', content: questionOf(1) }]
   const { status, body } = await gateway.api('POST', '/api/proxy/chain/explain', {

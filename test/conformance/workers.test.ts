@@ -41,7 +41,6 @@ const bound: Readonly<Record<string, string>> = {
   playback: 'gets its folder from a service',
   planquota: 'counts with a service, which it asks',
   modelswitch: 'counts tokens with a service',
-  smartroute: 'asks a service for routes, without waiting',
   semanticcache: 'is listed and cleared through a service',
   tokentrim: 'asks where calls would go',
   prefixcache: 'prices what it saves with a service',

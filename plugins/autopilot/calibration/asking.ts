@@ -15,7 +15,7 @@ import type { Estimates } from '../routing/estimates.ts'
 /** Modules that answer from elsewhere, ask other models, or ask again: the model that is asked has to answer by itself. */
 const skipped = [
   ...['playback', 'cachelayer', 'semanticcache', 'embedcache', 'inflight', 'evalgate', 'multicall'],
-  ...['modelalias', 'modelswitch', 'abrouter', 'canarydeploy', 'smartroute', 'tierdrop'],
+  ...['modelalias', 'modelswitch', 'abrouter', 'autopilot', 'canarydeploy', 'tierdrop'],
   ...['mirrortest', 'hedgerace', 'fallbackrouter', 'retrypilot'],
 ]
 

@@ -22,8 +22,7 @@ export class Configured {
   readonly #file: object
   readonly #log: Context<unknown>['log']
   #row: Row | undefined
-  #changing = 0
-  #told: (isForeign: boolean) => void = () => {}
+  #told: () => void = () => {}
   #current: Configuration
 
   constructor({ store, section, log }: Pick<Context<unknown>, 'store' | 'section' | 'log'>, file: object) {
@@ -43,10 +42,9 @@ export class Configured {
   }
 
   /**
-   * Takes in what is stored, and from then on every change. `told` is called after each, and learns whether it was made by another
-   * way than `change`, such as an import. Returns what ends that.
+   * Takes in what is stored, and from then on every change, such as an import. `told` is called after each. Returns what ends that.
    */
-  async load(told: (isForeign: boolean) => void): Promise<() => void> {
+  async load(told: () => void): Promise<() => void> {
     const end = await followRows(this.#rows, (_, row) => this.#take(row))
     this.#told = told
     return end
@@ -54,6 +52,12 @@ export class Configured {
 
   get current(): Configuration {
     return this.#current
+  }
+
+  /** Whether calls may go where autopilot says. */
+  get isOn(): boolean {
+    const { enabled, reference_model } = this.#current
+    return enabled || reference_model !== null
   }
 
   /** When it was changed at runtime. */
@@ -68,13 +72,8 @@ export class Configured {
     const set = changed(before?.set ?? {}, change, z.record(z.string(), z.unknown()))
     const next = { id: key, set: this.#checked(set), created_at: before?.created_at ?? now, updated_at: now }
     if (isDeepStrictEqual(next.set, before?.set ?? {})) return this.#current
-    this.#changing += 1
-    try {
-      await this.#set(key, next, actor)
-      this.#take(next)
-    } finally {
-      this.#changing -= 1
-    }
+    await this.#set(key, next, actor)
+    this.#take(next)
     return this.#current
   }
 
@@ -99,7 +98,7 @@ export class Configured {
       this.#log.error({ err: error }, 'what was set of autopilot does not fit service.yaml: it is off')
       this.#current = { ...this.#with({}), enabled: false }
     }
-    this.#told(this.#changing === 0)
+    this.#told()
   }
 }
 

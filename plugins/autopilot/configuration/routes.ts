@@ -4,7 +4,6 @@ import type { Ranking } from '../routing/ranking.ts'
 import { scoreItem, scoreItemOf } from '../scores/item.ts'
 import type { Configured } from './configured.ts'
 import { change, configuration } from './fields.ts'
-import type { Switch } from './switch.ts'
 
 const path = '/api/autopilot'
 
@@ -31,7 +30,7 @@ const shown = z.object({
 /** To read and change the configuration, for admins. */
 export function addConfigurationRoutes(
   { route, find }: Pick<Context<unknown>, 'route' | 'find'>,
-  { configured, ranking, power }: { configured: Configured; ranking: Ranking; power: Switch },
+  { configured, ranking }: { configured: Configured; ranking: Ranking },
 ): void {
   function shownNow(): z.infer<typeof shown> {
     const { current, updatedAt = null } = configured
@@ -55,7 +54,7 @@ export function addConfigurationRoutes(
         .at(-1) ?? null
     return {
       config: current,
-      state: power.isOn ? ranking.state : 'off',
+      state: configured.isOn ? ranking.state : 'off',
       current_route: model === null ? null : { model, provider: best?.score.provider ?? null, reason, since },
       models_scored: standings.length,
       scores: Object.fromEntries(
@@ -85,7 +84,6 @@ export function addConfigurationRoutes(
     async handle(input) {
       find(Plans)?.demand(input.principal!, 'pro', 'Settings of autopilot')
       await configured.change(input.body, input)
-      await power.follow(input)
       return shownNow()
     },
   })

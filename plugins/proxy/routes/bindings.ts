@@ -10,7 +10,7 @@ import {
 } from '#kernel'
 import { listed, listOf, listQuery, pageOf } from '#kit'
 import { event, eventName } from './module-insight.ts'
-import { statsOf, statsShape } from './module-item.ts'
+import { modulePlaces, statsOf, statsShape } from './module-item.ts'
 import { forceField, ifGenerationField, ifGenerationQuery, moduleParams, refuseNothing } from './modules.ts'
 
 const bindingItem = z.object({
@@ -145,7 +145,7 @@ function itemOf(registry: Registry, plugin: Plugin): BindingItem {
     config: { ...setting!.config },
     when: setting!.when ?? null,
     order: setting!.order,
-    priority: registry.places.findIndex((place) => place.plugin === plugin) + 1,
+    priority: modulePlaces(registry).findIndex((place) => place.plugin === plugin) + 1,
     in_chain: entry !== undefined && hooksOf(entry.hooks).length > 0,
     problem: problem ?? null,
     stats: statsOf(meter),

@@ -70,16 +70,22 @@ export const moduleDetail = moduleItem.extend({
 export type ModuleItem = z.infer<typeof moduleItem>
 export type ModuleDetail = z.infer<typeof moduleDetail>
 
+/** The modules and their bindings in chain order, without the areas between them. */
+export const modulePlaces = ({ places }: Registry): Placement[] =>
+  places.filter(({ manifest }) => manifest.kind === 'module')
+
 /** All modules in chain order; folders whose manifest cannot be read come last, so that they are seen. */
 export function modulesOf(registry: Registry): Plugin[] {
   const unreadable = registry.plugins.filter(({ manifest }) => !manifest)
-  const modules = registry.places.map(({ plugin }) => plugin)
+  const modules = modulePlaces(registry).map(({ plugin }) => plugin)
   return [...modules.filter(({ binding }) => !binding), ...unreadable]
 }
 
 /** Projects modules for a caller; one for many, so that the order is computed once. */
 export function itemsOf(registry: Registry, isAdmin: boolean): (plugin: Plugin) => ModuleItem {
-  const places = new Map(registry.places.map((place, i) => [place.plugin.id, { place, priority: i + 1 }]))
+  const places = new Map(
+    modulePlaces(registry).map((place, i) => [place.plugin.id, { place, priority: i + 1 }]),
+  )
   const working = new Set(
     registry.generation.entries.filter(({ hooks }) => hooksOf(hooks).length > 0).map(({ id }) => id),
   )
@@ -120,7 +126,7 @@ function publicItem(registry: Registry, plugin: Plugin, place?: Placement): Modu
     priority: 0,
     in_chain: false,
     mode: setting?.mode ?? 'enforce',
-    isolation: setting?.isolation ?? place?.manifest.isolation ?? 'inproc',
+    isolation: setting?.isolation ?? (manifest?.kind === 'module' ? manifest.isolation : 'inproc'),
     failure: place?.manifest.failure ?? 'open',
     version: manifest?.version ?? '0.0.0',
     source: found.source,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
 import { ProviderDirectory, RouteRules } from '#provider'
 import type { Watch } from '../watch.ts'
+import { modulePlaces } from './module-item.ts'
 
 /** The proxy area at a glance. */
 export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): void {
@@ -22,7 +23,7 @@ export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): 
     }),
     handle() {
       const registry = use(kernelServices.registry)
-      const modules = registry.places
+      const modules = modulePlaces(registry)
         .filter(({ plugin }) => !plugin.binding)
         .map(({ plugin }) => ({ plugin, state: registry.stateOf(plugin) }))
       const failed = modules.filter(({ plugin, state }) => plugin.setting?.enabled && state !== 'active')

@@ -31,6 +31,7 @@ export interface Asked {
 const passedBy = [
   ...answeringFromMemory,
   'abrouter',
+  'autopilot',
   'canarydeploy',
   'evalgate',
   'fallbackrouter',
@@ -38,7 +39,6 @@ const passedBy = [
   'mirrortest',
   'modelswitch',
   'multicall',
-  'smartroute',
   'tierdrop',
 ]
 
