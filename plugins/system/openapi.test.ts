@@ -147,6 +147,14 @@ test('it follows what is switched on', async () => {
   expect(again.paths).toHaveProperty('/api/auth/me')
 })
 
+test('one path can be asked for, and one that is not there has nothing', async () => {
+  const of = async (path: string) =>
+    (await gateway.api('GET', `/api/openapi.json?path=${encodeURIComponent(path)}`)).body as Document
+  const path = '/api/auth/users/{id}'
+  expect(await of(path)).toEqual({ ...document, paths: { [path]: document.paths[path] } })
+  expect((await of('/nothing')).paths).toEqual({})
+})
+
 test('it is public where the configuration says so', async () => {
   const open = await startGateway({ config: { openapi: { public: true } } })
   expect((await fetch(`${open.url}/api/openapi.json`)).status).toBe(200)

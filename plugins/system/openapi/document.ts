@@ -14,18 +14,21 @@ const security: Readonly<Record<string, readonly Schema[]>> = {
   admin: [{ bearer: [] }, { adminKey: [] }, { session: [] }],
 }
 
-/** The OpenAPI 3.1 document of what is switched on right now. */
-export function openapi(generation: Generation, version: string): Schema {
+/**
+ * The OpenAPI 3.1 document of what is switched on right now. With `only` it has that path alone: the whole is two megabytes, and
+ * whoever makes a form of one body needs some kilobytes of it.
+ */
+export function openapi(generation: Generation, version: string, only?: string): Schema {
   const isGuarded = generation.entries.some(({ hooks }) => hooks.admit !== undefined)
   const paths: Record<string, Record<string, Schema>> = {}
-  const add = (path: string, method: string, operation: Schema): void => {
-    paths[path] = { ...paths[path], [method]: operation }
+  const add = (path: string, method: string, operation: () => Schema): void => {
+    if (only === undefined || path === only) paths[path] = { ...paths[path], [method]: operation() }
   }
   for (const wire of generation.wires)
     for (const path of [wire.path, ...(wire.aliases ?? [])])
-      add(plainPath(path), 'post', wireOperation(wire, path))
+      add(plainPath(path), 'post', () => wireOperation(wire, path))
   for (const route of generation.routes)
-    add(plainPath(route.path), route.method, routeOperation(route, isGuarded))
+    add(plainPath(route.path), route.method, () => routeOperation(route, isGuarded))
   return {
     openapi: '3.1.0',
     info: { title: 'Switchyard', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
