@@ -1,6 +1,9 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { faultsOf, startBrowser } from '../../test/browser.ts'
+import { alertPages } from '../../test/dashboard/alerts.ts'
+import { guardrailPages } from '../../test/dashboard/guardrails.ts'
+import { expectSound, type Stage } from '../../test/dashboard/stage.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -35,12 +38,35 @@ async function shown(): Promise<void> {
   await expect.poll(() => page.locator('.waiting').count()).toBe(0)
 }
 
-const call = (key: string, content: string) =>
-  fetch(`${gateway.url}/v1/chat/completions`, {
+async function call(key: string, content: string): Promise<string> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] }),
-  }).then((response) => response.text())
+  })
+  await response.text()
+  const trace = response.headers.get('x-trace-id')!
+  await expect.poll(async () => (await gateway.api('GET', `/api/observe/traces/${trace}`)).status).toBe(200)
+  return trace
+}
+
+const stage: Stage = {
+  get gateway() {
+    return gateway
+  },
+  get upstream() {
+    return upstream
+  },
+  get page() {
+    return page
+  },
+  get faults() {
+    return faults
+  },
+  visit,
+  shown,
+  call,
+}
 
 beforeAll(async () => {
   upstream = await startUpstream()
@@ -89,8 +115,6 @@ test('a session that ended elsewhere asks for a key at the next request', async 
 })
 
 describe('every page', () => {
-  beforeAll(async () => void (await call(gateway.adminKey, 'Hello')))
-
   const paths = [
     '',
     '/traces',
@@ -102,13 +126,17 @@ describe('every page', () => {
     '/users',
     '/keys',
     '/status',
+    '/guardrails/matches',
+    '/alerts/history',
+    '/anomalies',
   ]
 
   test.each(paths)(
     '/dashboard%s asks this origin only, breaks no policy, and fits narrow screens',
     async (path) => {
+      await call(gateway.adminKey, 'Hello')
       await visit(path)
-      expect(faults).toEqual([])
+      await expectSound(stage)
       await page.setViewportSize({ width: 360, height: 740 })
       await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(360)
     },
@@ -219,8 +247,9 @@ test('a user sees what is its own: pages, calls and keys, of which a new one is 
   expect(await page.locator('nav a').allTextContents()).toEqual([
     'Overview',
     'Traces',
-    'Playground',
     'Costs',
+    'Anomalies',
+    'Playground',
     'My keys',
     'Status',
   ])
@@ -259,6 +288,9 @@ test('a prompt is answered as it comes, leads to its trace, and is shared by a l
   await page.waitForSelector('.message:has-text("Two and two are four.")')
   expect(faults).toEqual([])
 })
+
+describe('guardrails', () => guardrailPages(stage))
+describe('alerts', () => alertPages(stage))
 
 test('everything can be reached with the keyboard', async () => {
   await page.goto(at(''))

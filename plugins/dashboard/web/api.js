@@ -6,13 +6,15 @@ export class ApiError extends Error {
    * @param {string} message
    * @param {string | null} param the field that is wrong
    * @param {number} retryAfterS
+   * @param {readonly { path: string, message: string }[]} problems what is wrong, field by field
    */
-  constructor(status, code, message, param = null, retryAfterS = 0) {
+  constructor(status, code, message, param = null, retryAfterS = 0, problems = []) {
     super(message)
     this.status = status
     this.code = code
     this.param = param
     this.retryAfterS = retryAfterS
+    this.problems = problems
   }
 }
 
@@ -52,10 +54,15 @@ export async function ask(method, path, { body, query, key, signal } = {}) {
  */
 export async function errorOf(response, bySession = true) {
   const answer = await response.json().catch(() => undefined)
-  const { code = 'internal_error', message = response.statusText, param = null } = answer?.error ?? {}
+  const {
+    code = 'internal_error',
+    message = response.statusText,
+    param = null,
+    details,
+  } = answer?.error ?? {}
   if (response.status === 401 && bySession) onSignedOut()
   const retryAfterS = Number(response.headers.get('retry-after') ?? 0)
-  return new ApiError(response.status, code, message, param, retryAfterS)
+  return new ApiError(response.status, code, message, param, retryAfterS, details?.problems)
 }
 
 /**

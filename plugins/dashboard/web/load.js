@@ -48,6 +48,22 @@ export function useLoad(path, { query, everyMs } = {}) {
   return { data: isThis ? state.data : undefined, error: isThis ? state.error : undefined, busy, reload }
 }
 
+/** Rows of a page of a list: as many as a browser lays out at once. */
+const rowsOfPage = 50
+
+/**
+ * A page of a list of the API by its filter and its cursor. The first page is loaded again and again while it is in view; a later
+ * one stays as it is for whoever reads it.
+ * @param {string} path
+ * @param {Record<string, unknown>} query
+ * @param {number} [everyMs]
+ */
+export const useList = (path, query, everyMs) =>
+  useLoad(path, {
+    query: { limit: rowsOfPage, ...query },
+    ...(everyMs !== undefined && query.cursor === undefined && { everyMs }),
+  })
+
 /**
  * Runs what a person asked for, one at a time.
  * @returns {{ busy: boolean, error: Error | undefined, run: (work: () => Promise<unknown>) => Promise<boolean>, clear: () => void }}

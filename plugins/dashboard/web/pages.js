@@ -1,37 +1,130 @@
-import { Costs } from './pages/costs.js'
-import { Keys } from './pages/keys.js'
-import { Module } from './pages/module.js'
-import { Modules } from './pages/modules.js'
-import { Overview } from './pages/overview.js'
-import { Playground } from './pages/playground.js'
-import { Providers } from './pages/providers.js'
-import { Status } from './pages/status.js'
-import { Trace } from './pages/trace.js'
-import { Traces } from './pages/traces.js'
-import { User } from './pages/user.js'
-import { Users } from './pages/users.js'
+import { useEffect, useState } from 'preact/hooks'
+import { html } from './html.js'
+import { Problem } from './parts/notice.js'
 import { matched } from './router.js'
 
 /**
- * A page: where it is, what it is called in the menu (without a title it is not there), and whether only admins may see it.
- * @typedef {{ at: string, title?: string, admin?: boolean, show: (props: any) => any }} Page
+ * A page: where it is, what it is called in which group of the menu (without a title it is not there), and whether only admins may
+ * see it.
+ * @typedef {{ at: string, title?: string, group?: string, admin?: boolean, show: (props: any) => any }} Page
  */
+
+/**
+ * A page whose script is loaded when somebody goes there.
+ * @template {Record<string, any>} M
+ * @param {() => Promise<M>} load
+ * @param {keyof M} name
+ */
+function from(load, name) {
+  /** @type {((props: any) => any) | undefined} */
+  let page
+  return function Loaded(/** @type {any} */ props) {
+    const [error, setError] = useState(/** @type {Error | undefined} */ (undefined))
+    const [, setReady] = useState(page !== undefined)
+    useEffect(() => {
+      load().then((module) => {
+        page = module[name]
+        setReady(true)
+      }, setError)
+    }, [])
+    if (page) return html`<${page} ...${props} />`
+    // A gateway with other pages has other addresses for their scripts.
+    if (error) return html`<${Problem} error=${error} retry=${() => location.reload()} />`
+    return html`<div class="waiting" aria-busy="true"></div>`
+  }
+}
+
+const watch = 'Watch'
+const guard = 'Guard'
+const build = 'Build'
+const route = 'Route'
+const run = 'Run'
 
 /** @type {readonly Page[]} */
 export const pages = [
-  { at: '/', title: 'Overview', show: Overview },
-  { at: '/traces', title: 'Traces', show: Traces },
-  { at: '/traces/:id', show: Trace },
-  { at: '/playground', title: 'Playground', show: Playground },
-  { at: '/costs', title: 'Costs', show: Costs },
-  { at: '/modules', title: 'Modules', admin: true, show: Modules },
-  { at: '/modules/:name', admin: true, show: Module },
-  { at: '/providers', title: 'Providers', admin: true, show: Providers },
-  { at: '/users', title: 'Users', admin: true, show: Users },
-  { at: '/users/:id', admin: true, show: User },
-  { at: '/keys', title: 'My keys', show: Keys },
-  { at: '/status', title: 'Status', show: Status },
+  { at: '/', title: 'Overview', group: watch, show: from(() => import('./pages/overview.js'), 'Overview') },
+  { at: '/traces', title: 'Traces', group: watch, show: from(() => import('./pages/traces.js'), 'Traces') },
+  { at: '/traces/:id', show: from(() => import('./pages/trace.js'), 'Trace') },
+  { at: '/costs', title: 'Costs', group: watch, show: from(() => import('./pages/costs.js'), 'Costs') },
+  {
+    at: '/alerts',
+    title: 'Alerts',
+    group: watch,
+    admin: true,
+    show: from(() => import('./pages/alerts.js'), 'Alerts'),
+  },
+  { at: '/alerts/new', admin: true, show: from(() => import('./pages/alert-new.js'), 'NewAlert') },
+  {
+    at: '/alerts/history',
+    admin: true,
+    show: from(() => import('./pages/alert-history.js'), 'AlertHistory'),
+  },
+  { at: '/alerts/:id', admin: true, show: from(() => import('./pages/alert.js'), 'Alert') },
+  {
+    at: '/anomalies',
+    title: 'Anomalies',
+    group: watch,
+    show: from(() => import('./pages/anomalies.js'), 'Anomalies'),
+  },
+  { at: '/anomalies/:id', show: from(() => import('./pages/anomaly.js'), 'Anomaly') },
+  {
+    at: '/guardrails',
+    title: 'Guardrails',
+    group: guard,
+    admin: true,
+    show: from(() => import('./pages/guardrails.js'), 'Guardrails'),
+  },
+  {
+    at: '/guardrails/new',
+    admin: true,
+    show: from(() => import('./pages/guardrail-new.js'), 'NewGuardrail'),
+  },
+  {
+    at: '/guardrails/matches',
+    admin: true,
+    show: from(() => import('./pages/guardrail-matches.js'), 'GuardrailMatches'),
+  },
+  {
+    at: '/guardrails/try',
+    admin: true,
+    show: from(() => import('./pages/guardrail-try.js'), 'GuardrailTry'),
+  },
+  { at: '/guardrails/:id', admin: true, show: from(() => import('./pages/guardrail.js'), 'Guardrail') },
+  {
+    at: '/playground',
+    title: 'Playground',
+    group: build,
+    show: from(() => import('./pages/playground.js'), 'Playground'),
+  },
+  {
+    at: '/modules',
+    title: 'Modules',
+    group: route,
+    admin: true,
+    show: from(() => import('./pages/modules.js'), 'Modules'),
+  },
+  { at: '/modules/:name', admin: true, show: from(() => import('./pages/module.js'), 'Module') },
+  {
+    at: '/providers',
+    title: 'Providers',
+    group: route,
+    admin: true,
+    show: from(() => import('./pages/providers.js'), 'Providers'),
+  },
+  {
+    at: '/users',
+    title: 'Users',
+    group: run,
+    admin: true,
+    show: from(() => import('./pages/users.js'), 'Users'),
+  },
+  { at: '/users/:id', admin: true, show: from(() => import('./pages/user.js'), 'User') },
+  { at: '/keys', title: 'My keys', group: run, show: from(() => import('./pages/keys.js'), 'Keys') },
+  { at: '/status', title: 'Status', group: run, show: from(() => import('./pages/status.js'), 'Status') },
 ]
+
+/** The groups of the menu, in their order. */
+export const groups = [watch, guard, build, route, run]
 
 /**
  * @param {string} path

@@ -70,3 +70,9 @@ export function recently(iso) {
   const date = new Date(iso)
   return date.toDateString() === new Date().toDateString() ? clock.format(date) : time.format(date)
 }
+
+/**
+ * A name of the API as a label: `max_length` as `Max length`.
+ * @param {string} name
+ */
+export const labelOf = (name) => (name[0] ?? '').toUpperCase() + name.slice(1).replaceAll('_', ' ')

@@ -29,6 +29,12 @@ function Shown({ path, module, reload }) {
       await ask('PUT', path, { body })
       reload()
     })
+  const setting = useAction()
+  const set = (/** @type {object} */ config) =>
+    setting.run(async () => {
+      await ask('PUT', path, { body: { config } })
+      reload()
+    })
   const { enabled, mode, stats } = module
   return html`
     <div class="head">
@@ -68,8 +74,9 @@ function Shown({ path, module, reload }) {
       <${SchemaForm}
         schema=${module.config_schema}
         values=${module.config}
-        busy=${busy}
-        save=${(/** @type {object} */ config) => change({ config })}
+        busy=${setting.busy}
+        error=${setting.error}
+        save=${set}
       />
       <${Json} title="Settings in force" value=${module.config_effective} />
     </section>

@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks'
 import { html } from '../html.js'
-import { useLoad } from '../load.js'
-import { Badge, Empty, Loads } from '../parts/notice.js'
-import { Pager, Table } from '../parts/table.js'
-import { go, Link } from '../router.js'
+import { useList } from '../load.js'
+import { Filter, Listing } from '../parts/listing.js'
+import { Badge } from '../parts/notice.js'
+import { Link } from '../router.js'
 import { count, duration, recently, usd } from '../text.js'
 
 /** Fields of the filter, as the API names them. */
@@ -55,57 +54,10 @@ export function StatusOf({ trace: { status, status_code, cached } }) {
  * @param {{ query: Record<string, string> }} props
  */
 export function Traces({ query }) {
-  const [edits, setEdits] = useState(/** @type {Record<string, string>} */ ({}))
-  const list = useLoad('/api/observe/traces', {
-    query,
-    ...(query.offset === undefined && { everyMs: 10_000 }),
-  })
-  /** @param {Event} event */
-  const submit = (event) => {
-    event.preventDefault()
-    const { offset: _, ...rest } = query
-    go('/traces', { query: { ...rest, ...edits } })
-  }
-  const clear = () => {
-    setEdits({})
-    go('/traces')
-  }
-  const page = (/** @type {number} */ offset) =>
-    go('/traces', { query: { ...query, offset: offset || undefined } })
+  const list = useList('/api/observe/traces', query, 10_000)
   return html`
     <h1>Traces</h1>
-    <form class="filter" role="search" onSubmit=${submit}>
-      ${filters.map(({ name, label, choices }) => {
-        const shared = {
-          name,
-          value: edits[name] ?? query[name] ?? '',
-          onInput: (/** @type {any} */ event) => setEdits((all) => ({ ...all, [name]: event.target.value })),
-        }
-        return html`
-          <label>
-            ${label}
-            ${
-              choices
-                ? html`<select ...${shared}><option value="">Any</option>${choices.map((one) => html`<option>${one}</option>`)}</select>`
-                : html`<input ...${shared} />`
-            }
-          </label>
-        `
-      })}
-      <button type="submit">Filter</button>
-      ${
-        Object.keys(query).length > 0 &&
-        html`<button type="button" class="quiet" onClick=${clear}>Clear</button>`
-      }
-    </form>
-    <${Loads} of=${list}>
-      ${(/** @type {any} */ data) =>
-        data.traces.length === 0
-          ? html`<${Empty}>No calls fit.<//>`
-          : html`
-              <${Table} label="Calls" columns=${columns} rows=${data.traces} keyOf=${(/** @type {any} */ row) => row.id} />
-              <${Pager} list=${data} go=${page} />
-            `}
-    <//>
+    <${Filter} fields=${filters} at="/traces" query=${query} />
+    <${Listing} of=${list} items="traces" label="Calls" columns=${columns} empty="No calls fit." at="/traces" query=${query} />
   `
 }

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../api.js'
 import { html } from '../html.js'
-import { useAction, useLoad } from '../load.js'
-import { Empty, Loads, Problem } from '../parts/notice.js'
+import { useAction, useList } from '../load.js'
+import { Listing } from '../parts/listing.js'
+import { Problem } from '../parts/notice.js'
 import { SecretOnce } from '../parts/secret.js'
-import { Pager, Table } from '../parts/table.js'
-import { go, Link } from '../router.js'
+import { Link } from '../router.js'
 import { none, when } from '../text.js'
 
 const columns = [
@@ -23,7 +23,7 @@ const columns = [
  * @param {{ query: Record<string, string> }} props
  */
 export function Users({ query }) {
-  const list = useLoad('/api/auth/users', { query })
+  const list = useList('/api/auth/users', query)
   const [made, setMade] = useState('')
   /** @param {string} key */
   const show = (key) => {
@@ -34,15 +34,7 @@ export function Users({ query }) {
     <h1>Users</h1>
     ${made !== '' && html`<${SecretOnce} label="The new user's key." value=${made} done=${() => setMade('')} />`}
     <${NewUser} made=${show} />
-    <${Loads} of=${list}>
-      ${(/** @type {any} */ data) =>
-        data.users.length === 0
-          ? html`<${Empty}>There are no users yet.<//>`
-          : html`
-              <${Table} label="Users" columns=${columns} rows=${data.users} keyOf=${(/** @type {any} */ row) => row.user_id} />
-              <${Pager} list=${data} go=${(/** @type {number} */ offset) => go('/users', { query: { offset: offset || undefined } })} />
-            `}
-    <//>
+    <${Listing} of=${list} items="users" label="Users" columns=${columns} empty="There are no users yet." at="/users" query=${query} keyOf=${(/** @type {any} */ row) => row.user_id} />
   `
 }
 

@@ -1,124 +1,118 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from '../api.js'
 import { html } from '../html.js'
+import { Field, settingFrom, textOf } from './field.js'
+import { Problem } from './notice.js'
 
 /**
- * A form that is made from the JSON Schema of settings. Simple settings have fields; others are edited as JSON. `save` gets what
- * was changed, null for a setting that returns to its default, and resolves with whether that was taken.
- * @param {{ schema: any, values: Record<string, unknown>, busy: boolean, save: (changed: Record<string, unknown>) => Promise<boolean> }} props
+ * A form that is made from a JSON Schema. `save` gets what was changed, null for a field that was emptied, and resolves with
+ * whether that was taken. A refusal stands beside the field that it names. Fields that are not among `first` can be unfolded.
+ * `also` is something else to do with what the form says, such as trying it.
+ * @param {{ schema: any, values?: Record<string, unknown>, busy: boolean, error?: Error | undefined, id?: string, submit?: string,
+ *   first?: readonly string[] | undefined, mayBeUnchanged?: boolean,
+ *   also?: { title: string, act: (changed: Record<string, unknown>) => Promise<unknown> } | undefined, save: (changed: Record<string, unknown>) => Promise<boolean> }} props
  */
-export function SchemaForm({ schema, values, busy, save }) {
+export function SchemaForm({
+  schema,
+  values = {},
+  busy,
+  error,
+  id = 'setting',
+  submit = 'Save',
+  first,
+  mayBeUnchanged = false,
+  also,
+  save,
+}) {
   const [edits, setEdits] = useState(/** @type {Record<string, string>} */ ({}))
   const [flaws, setFlaws] = useState(/** @type {Record<string, string>} */ ({}))
-  const fields = Object.entries(schema?.properties ?? {})
-  if (fields.length === 0) return html`<p class="empty">It has no settings.</p>`
+  const properties = schema?.properties ?? {}
+  const refused = refusedOf(error, properties)
+  const wrong = { ...refused, ...flaws }
+  const [firstWrong] = Object.keys(wrong)
+  useEffect(() => {
+    if (firstWrong) document.getElementById(`${id}-${firstWrong}`)?.focus()
+  }, [firstWrong, error])
 
-  /** @param {Event} event */
-  const submit = async (event) => {
-    event.preventDefault()
-    /** @type {Record<string, unknown>} */
-    const changed = {}
-    /** @type {Record<string, string>} */
-    const wrong = {}
-    for (const [name, text] of Object.entries(edits)) {
-      try {
-        changed[name] = settingFrom(schema.properties[name], text)
-      } catch (error) {
-        wrong[name] = /** @type {Error} */ (error).message
-      }
-    }
-    setFlaws(wrong)
-    if (Object.keys(wrong).length === 0 && (await save(changed))) setEdits({})
+  const names = Object.keys(properties)
+  const shown = (first ?? names).filter((name) => name in properties)
+  const folded = names.filter((name) => !shown.includes(name))
+  if (names.length === 0 && !mayBeUnchanged) return html`<p class="empty">It has no settings.</p>`
+
+  /** What was changed; undefined where a field says no such value. */
+  const changes = () => {
+    const { read, unread } = readFrom(edits, properties)
+    setFlaws(unread)
+    return Object.keys(unread).length === 0 ? read : undefined
   }
-
+  /** @param {Event} event */
+  const send = async (event) => {
+    event.preventDefault()
+    const changed = changes()
+    if (changed && (await save(changed))) setEdits({})
+  }
+  const actAlso = () => {
+    const changed = changes()
+    if (changed) void also?.act(changed)
+  }
+  const fieldOf = (/** @type {string} */ name) => html`
+    <${Field}
+      key=${name}
+      id=${`${id}-${name}`}
+      name=${name}
+      field=${properties[name]}
+      required=${schema.required?.includes(name) ?? false}
+      text=${edits[name] ?? textOf(properties[name], values[name])}
+      flaw=${wrong[name]}
+      change=${(/** @type {string} */ text) => setEdits((all) => ({ ...all, [name]: text }))}
+    />
+  `
+  const isRest = folded.some((name) => name in wrong || edits[name] !== undefined)
   return html`
-    <form class="settings" onSubmit=${submit}>
-      ${fields.map(
-        ([name, field]) => html`
-          <${Field}
-            key=${name}
-            name=${name}
-            field=${field}
-            text=${edits[name] ?? textOf(/** @type {any} */ (field), values[name])}
-            flaw=${flaws[name]}
-            change=${(/** @type {string} */ text) => setEdits((all) => ({ ...all, [name]: text }))}
-          />
-        `,
-      )}
-      <button type="submit" disabled=${busy || Object.keys(edits).length === 0}>Save</button>
+    <form class="settings" onSubmit=${send}>
+      <${Problem} error=${error} />
+      ${shown.map(fieldOf)}
+      ${folded.length > 0 && html`<details open=${isRest}><summary>More settings</summary>${folded.map(fieldOf)}</details>`}
+      <div class="row">
+        <button type="submit" disabled=${busy || (!mayBeUnchanged && Object.keys(edits).length === 0)}>${submit}</button>
+        ${also && html`<button type="button" class="quiet" disabled=${busy} onClick=${actAlso}>${also.title}</button>`}
+      </div>
     </form>
   `
 }
 
 /**
- * @param {{ name: string, field: any, text: string, flaw: string | undefined, change: (text: string) => void }} props
+ * The fields that a refusal names, with what it says of each.
+ * @param {Error | undefined} error
+ * @param {Record<string, unknown>} properties
+ * @returns {Record<string, string>}
  */
-function Field({ name, field, text, flaw, change }) {
-  const id = `setting-${name}`
-  const hint = `${id}-hint`
-  const shared = {
-    id,
-    'aria-describedby': hint,
-    'aria-invalid': flaw !== undefined,
-    onInput: (/** @type {any} */ event) => change(event.target.value),
+function refusedOf(error, properties) {
+  if (!(error instanceof ApiError)) return {}
+  const all = [{ path: error.param ?? '', message: error.message }, ...error.problems]
+  return Object.fromEntries(
+    all.flatMap(({ path, message }) => {
+      const name = path.split(/[.[\]]/).find((part) => part in properties)
+      return name === undefined ? [] : [[name, message]]
+    }),
+  )
+}
+
+/**
+ * @param {Record<string, string>} edits
+ * @param {Record<string, unknown>} properties
+ */
+function readFrom(edits, properties) {
+  /** @type {Record<string, unknown>} */
+  const read = {}
+  /** @type {Record<string, string>} */
+  const unread = {}
+  for (const [name, text] of Object.entries(edits)) {
+    try {
+      read[name] = settingFrom(properties[name], text)
+    } catch (error) {
+      unread[name] = /** @type {Error} */ (error).message
+    }
   }
-  const fallback =
-    field.default === undefined ? 'Empty: not set.' : `Empty: ${JSON.stringify(field.default)}.`
-  const form = formOf(field)
-  return html`
-    <div class="field">
-      <label for=${id}>${field.title ?? name} <code>${name}</code></label>
-      ${
-        form === 'choice'
-          ? html`<select ...${shared} value=${text}>
-            <option value="">Default</option>
-            ${choicesOf(field).map((/** @type {unknown} */ choice) => html`<option value=${String(choice)}>${String(choice)}</option>`)}
-          </select>`
-          : form === 'line'
-            ? html`<input ...${shared} value=${text} inputmode=${isNumber(field) ? 'decimal' : undefined} />`
-            : html`<textarea ...${shared} rows=${Math.min(12, text.split('\n').length + 1)} spellcheck=${false} value=${text}></textarea>`
-      }
-      <p id=${hint} class="hint">${field.description} ${form !== 'choice' && fallback}${form === 'json' && ' Written as JSON.'}</p>
-      ${flaw !== undefined && html`<p class="flaw" role="alert">${flaw}</p>`}
-    </div>
-  `
-}
-
-/** @param {any} field */
-const isNumber = (field) => field.type === 'number' || field.type === 'integer'
-
-/** @param {any} field */
-const choicesOf = (field) => (field.type === 'boolean' ? [true, false] : (field.enum ?? []))
-
-/**
- * @param {any} field
- * @returns {'choice' | 'line' | 'json'}
- */
-function formOf(field) {
-  if (choicesOf(field).length > 0) return 'choice'
-  return isNumber(field) || field.type === 'string' ? 'line' : 'json'
-}
-
-/**
- * @param {any} field
- * @param {unknown} value
- */
-function textOf(field, value) {
-  if (value === undefined || value === null) return ''
-  return formOf(field) === 'json' ? JSON.stringify(value, null, 2) : String(value)
-}
-
-/**
- * Throws for what cannot be such a value; the gateway checks the rest.
- * @param {any} field
- * @param {string} text
- */
-function settingFrom(field, text) {
-  if (text.trim() === '') return null
-  if (field.type === 'string') return text
-  if (choicesOf(field).length > 0)
-    return choicesOf(field).find((/** @type {unknown} */ choice) => String(choice) === text)
-  if (!isNumber(field)) return JSON.parse(text)
-  const number = Number(text)
-  if (Number.isNaN(number)) throw new Error('This must be a number.')
-  return number
+  return { read, unread }
 }

@@ -32,22 +32,6 @@ export function Table({ label, columns, rows, keyOf }) {
 }
 
 /**
- * Leads through the pages of a list, whose place is its offset.
- * @param {{ list: { total: number, limit: number, offset: number, has_more: boolean }, go: (offset: number) => void }} props
- */
-export function Pager({ list: { total, limit, offset, has_more }, go }) {
-  if (offset === 0 && !has_more) return null
-  const last = Math.min(total, offset + limit)
-  return html`
-    <div class="pager">
-      <button type="button" disabled=${offset === 0} onClick=${() => go(Math.max(0, offset - limit))}>Previous</button>
-      <span>${offset + 1}–${last} of ${total}</span>
-      <button type="button" disabled=${!has_more} onClick=${() => go(offset + limit)}>Next</button>
-    </div>
-  `
-}
-
-/**
  * Facts by name.
  * @param {{ of: readonly (readonly [string, any])[] }} props
  */
