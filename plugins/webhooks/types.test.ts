@@ -48,6 +48,17 @@ const look = () => gateway.api('GET', '/api/upgrade-prompts')
 const causes: readonly (readonly [names: readonly string[], cause: () => Promise<unknown>])[] = [
   [['webhook.test'], () => gateway.api('POST', '/api/webhooks/test', {})],
   [
+    ['batch.paused', 'batch.ended'],
+    async () => {
+      const input = [1, 2].map((n) => ({ messages: [{ role: 'user', content: `Item ${n}` }] }))
+      const asked = { model: 'gpt-4o-mini', input, max_cost_usd: 1e-9, wait_ms: 60_000 }
+      const { body } = await gateway.api('POST', '/api/forge/batch', asked)
+      expect(body.status).toBe('paused')
+      const more = { max_cost_usd: 1 }
+      expect((await gateway.api('POST', `/api/forge/batch/${body.id}/resume`, more)).status).toBe(200)
+    },
+  ],
+  [
     ['guardrail.violation'],
     async () => {
       await create('/api/guardrails', { name: 'no figs', action: 'block', words: ['figs'] })

@@ -266,6 +266,27 @@ test('a batch is paused, goes on, and is cancelled; the connections of its calls
   expect(said()).toEqual(['a', 'b', 'b'])
 })
 
+test('a batch whose time is over ends, and a retry makes what was not made', async () => {
+  const { upstream } = forge.parts
+  upstream.reply({ content: 'ok' })
+  upstream.reply({ hang: true })
+  upstream.reply({ content: 'late' })
+  const input = [chat('a'), chat('b')]
+  const { status, body } = await begin({ input, concurrency: 1, completion_window: '1s' })
+  expect([status, body.status, body.counts]).toEqual([
+    200,
+    'expired',
+    { total: 2, succeeded: 1, failed: 0, pending: 1 },
+  ])
+  expect(upstream.requests.at(-1)!.aborted).toBe(true)
+  expect((await api('POST', `${at}/${body.id}/resume`)).status).toBe(409)
+  expect((await api('POST', `${at}/${body.id}/retry`)).body.finished_at).toBe(null)
+  await expect.poll(async () => (await show(body.id)).status, { timeout: 20_000 }).toBe('completed')
+  expect(said()).toEqual(['a', 'b', 'b'])
+  const wrong = await api('POST', at, { model, input, completion_window: '15d' })
+  expect([wrong.status, wrong.body.error.param]).toEqual([400, 'completion_window'])
+})
+
 test('deleting a batch by force ends it and its runs', async () => {
   const { upstream } = forge.parts
   await forge.make('hangs', [llm('ask', 'Hang')])

@@ -4,10 +4,12 @@ import { batchTypes } from './rows.ts'
 
 const days = 14
 
+const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 }
+
 const window = z
   .string()
-  .regex(/^[1-9]\d{0,2}[hd]$/)
-  .refine((text) => hoursOf(text) <= days * 24, `is ${days} days at the most`)
+  .regex(/^[1-9]\d{0,6}[smhd]$/)
+  .refine((text) => msOf(text) <= days * unitsMs.d, `is ${days} days at the most`)
 
 const concurrency = z.int().min(1).max(100)
 const maxAttempts = z.int().min(1).max(10)
@@ -18,7 +20,8 @@ export const maxCost = cost.meta({
   description: 'The batch pauses when it has cost so much; what it costs above that is about one item.',
 })
 export const completionWindow = window.meta({
-  description: 'Hours or days, such as 24h, after which the batch ends as expired; 24h without it.',
+  description:
+    'Time such as 24h or 30m, in s, m, h or d, after which the batch ends as expired; 24h without it.',
 })
 
 const options = {
@@ -66,7 +69,8 @@ export const fileBatch = z.strictObject({
 })
 export type Options = Omit<z.infer<typeof newBatch>, 'input'>
 
-export const hoursOf = (text: string): number => Number.parseInt(text, 10) * (text.endsWith('d') ? 24 : 1)
+const msOf = (text: string): number =>
+  Number.parseInt(text, 10) * unitsMs[text.at(-1) as keyof typeof unitsMs]
 
 /** When a window ends that begins now. */
-export const endOf = (text: string): string => new Date(Date.now() + hoursOf(text) * 3_600_000).toISOString()
+export const endOf = (text: string): string => new Date(Date.now() + msOf(text)).toISOString()
