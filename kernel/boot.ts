@@ -77,25 +77,9 @@ export interface BootOptions {
 }
 
 /** Each step owns what it opens; when one fails, the steps before it are undone in reverse. */
-export async function boot({
-  config,
-  env,
-  log,
-  version,
-  secrets,
-  engine,
-  accounts,
-  storeState,
-  reloader: reloaderOf,
-  found,
-  configured,
-  pluginData,
-  freezeAll = config.plugins.watch,
-  poster,
-  relay,
-  others,
-  thread,
-}: BootOptions): Promise<Kernel> {
+export async function boot(options: BootOptions): Promise<Kernel> {
+  const { config, log, engine, accounts, relay, thread, pluginData } = options
+  const freezeAll = options.freezeAll ?? config.plugins.watch
   const scope = new Scope('kernel')
   try {
     const store = engine.namespace('kernel')
@@ -109,13 +93,13 @@ export async function boot({
     scope.own(() => container.dispose())
     const cohort = new Cohort()
     const runtime = {
-      version,
+      version: options.version,
       startedAt: thread?.startedAt ?? Date.now(),
       thread: thread?.number ?? 1,
       isDraining: false,
     }
     const queues = new Queues()
-    const pool = others?.({ events, queues, startedAt: runtime.startedAt, registry: () => registry })
+    const pool = options.others?.({ events, queues, startedAt: runtime.startedAt, registry: () => registry })
     const registry: Registry = new Registry({
       container,
       events,
@@ -123,10 +107,10 @@ export async function boot({
       store: engine.namespace(storeOfPlugins),
       engine,
       settings: store.collection('settings', { schema: storedSetting }),
-      configured,
+      configured: options.configured,
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
-      outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, poster },
+      outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, poster: options.poster },
       isolation: isolateWithin(config.workers),
       retireMs,
       relay,
@@ -135,14 +119,14 @@ export async function boot({
       ...(thread && { firstNumber: thread.generation }),
       ...(pool && { announce: (news: NumberedNews) => pool.tell(news) }),
     })
-    const reloader = reloaderOf(registry)
+    const reloader = options.reloader(registry)
     const refusals = new Refusals()
     const personal = personalOf(() => registry, log)
     const services = {
       accounts,
       cohort,
       config,
-      environment: env,
+      environment: options.env,
       events: events.catalogue,
       files: pluginData,
       personal,
@@ -152,9 +136,9 @@ export async function boot({
       reloader,
       pluginData,
       runtime,
-      secrets,
+      secrets: options.secrets,
       storage: engine,
-      storeState,
+      storeState: options.storeState,
       threads: pool?.all ?? threadAlone(queues),
     }
     for (const [name, useValue] of Object.entries(services)) {
@@ -163,7 +147,7 @@ export async function boot({
 
     scope.own(() => registry.close())
     scope.own(() => reloader.close())
-    await registry.start(found)
+    await registry.start(options.found)
     await reloader.settle()
     const wrong = registry.verify()
     if (wrong.length > 0) throw new ConfigError(wrong)

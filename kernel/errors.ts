@@ -11,27 +11,16 @@ export type ErrorCode =
   | 'provider_error'
   | 'circuit_open'
 
-const statusOf: Readonly<Record<ErrorCode, number>> = {
-  bad_request: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  rate_limited: 429,
-  internal_error: 500,
-  provider_error: 502,
-  circuit_open: 503,
-}
-
-/** `type` as the OpenAI clients know it, where an error names none of its own. */
-const typeOf: Readonly<Record<ErrorCode, string>> = {
-  bad_request: 'invalid_request_error',
-  unauthorized: 'authentication_error',
-  forbidden: 'permission_error',
-  not_found: 'not_found_error',
-  rate_limited: 'rate_limit_error',
-  internal_error: 'server_error',
-  provider_error: 'upstream_error',
-  circuit_open: 'upstream_error',
+/** Where an error names none of its own: its status, and its `type` as the OpenAI clients know it. */
+const defaults: Readonly<Record<ErrorCode, readonly [status: number, type: string]>> = {
+  bad_request: [400, 'invalid_request_error'],
+  unauthorized: [401, 'authentication_error'],
+  forbidden: [403, 'permission_error'],
+  not_found: [404, 'not_found_error'],
+  rate_limited: [429, 'rate_limit_error'],
+  internal_error: [500, 'server_error'],
+  provider_error: [502, 'upstream_error'],
+  circuit_open: [503, 'upstream_error'],
 }
 
 export interface ErrorDetail {
@@ -63,8 +52,9 @@ export class GatewayError extends Error {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause })
     this.name = 'GatewayError'
     this.code = code
-    this.status = detail.status ?? statusOf[code]
-    this.type = detail.type ?? typeOf[code]
+    const [status, type] = defaults[code]
+    this.status = detail.status ?? status
+    this.type = detail.type ?? type
     this.param = detail.param
     this.module = detail.module
     this.retryAfterS = detail.retryAfterS

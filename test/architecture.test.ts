@@ -183,7 +183,7 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_318,
+  '': 1_292,
   auth: 261,
   call: 2_079,
   chain: 2_895,
@@ -196,10 +196,10 @@ const budgets: Readonly<Record<string, number>> = {
   kit: 255,
   log: 35,
   permissions: 439,
-  plugin: 2_380,
+  plugin: 2_369,
   secrets: 31,
   stream: 586,
-  threads: 139,
+  threads: 112,
 }
 
 test('the kernel keeps its size', () => {

@@ -12,7 +12,7 @@ import { FailedKeys } from '../kernel/http/failed-keys.ts'
 import { createManagement, type ManagementParts } from '../kernel/http/management.ts'
 import { IpRanges } from '../kernel/kit/ip-ranges.ts'
 import { Generation } from '../kernel/plugin/generation.ts'
-import { emptyInstance } from '../kernel/plugin/instance.ts'
+import { Instance } from '../kernel/plugin/instance.ts'
 import { oneThread } from '../kernel/plugin/relay.ts'
 import { Refusals } from '../kernel/refusals.ts'
 import type { LiveRoute, Route } from '../kernel/route.ts'
@@ -41,7 +41,7 @@ export async function serveRoutes(
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
   const engine = await openLevel(path.join(folder, 'db'))
   const instances = Object.entries(plugins).map(([plugin, routes]) => {
-    const instance = emptyInstance(plugin)
+    const instance = new Instance(plugin)
     for (const route of routes) instance.routes.push({ ...route, plugin } as unknown as LiveRoute)
     return instance
   })

@@ -12,7 +12,7 @@ import { load } from '../discovery/loader.ts'
 import { isGatewayError } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import { jsonSchemaOf } from '../kit/json-schema.ts'
-import { emptyInstance } from '../plugin/instance.ts'
+import { Instance } from '../plugin/instance.ts'
 import { Memory } from '../plugin/memory.ts'
 import { parseSettings } from '../plugin/parse-settings.ts'
 import { errors } from '../threads/thrown.ts'
@@ -29,7 +29,7 @@ delete process.env.NODE_COMPILE_CACHE
 
 /** One module in its worker, and its way to the gateway. */
 const data = workerData as GuestData
-const instance = emptyInstance(data.id)
+const instance = new Instance(data.id)
 let memory = new Memory()
 
 const toHost = (): Host => host

@@ -10,13 +10,13 @@ import { onContained } from '../contain.ts'
 import { createRoot } from '../container.ts'
 import { manifestSchema } from '../discovery/manifest.ts'
 import { defineEvent, Events } from '../events.ts'
-import { contextOf, emptyInstance, goLive, type Instance } from './instance.ts'
+import { contextOf, goLive, Instance } from './instance.ts'
 import { Memory } from './memory.ts'
 
 const Happened = defineEvent('happened', z.number(), { description: 'Something happened.' })
 
 test('what begins when an instance is live begins once, and a failure of it ends nothing else', () => {
-  const instance = emptyInstance('begins')
+  const instance = new Instance('begins')
   const parts = {
     events: new Events({ failed() {} }),
     store: { namespace: () => undefined as never },
@@ -55,8 +55,8 @@ test('of two instances of a plugin only the latest hears of an event', async () 
     title: 'Listener',
     description: 'Listens.',
   })
-  const old = emptyInstance('listener')
-  const next = emptyInstance('listener')
+  const old = new Instance('listener')
+  const next = new Instance('listener')
   let current: Instance = old
   const parts = {
     container: createRoot(),

@@ -26,47 +26,36 @@ import { storeName } from './plugin-record.ts'
 import { isOfCall, oneThread, type Relay } from './relay.ts'
 import { Scope } from './scope.ts'
 
-/** The parts that one setup of a plugin made: collected first, put to work by a generation. */
-export interface Instance {
-  readonly id: string
-  readonly scope: Scope
-  /** In shadow it has no effect on calls. */
-  mode: Context<unknown>['mode']
-  /** The part that its module has once, which the instance keeps as long as it lasts. */
-  once?: Once
-  hooks: ChainHooks
-  readonly routes: LiveRoute[]
-  readonly wires: Wire[]
-  readonly protocols: Protocol[]
-  readonly sections: Section[]
-  /** Checks of the configuration that run once everything has started. */
-  readonly checks: (() => readonly string[])[]
-  readonly personal: PersonalData[]
-  readonly services: Map<Token<unknown>, unknown>
-  /** What begins when it answers calls; undefined when it has begun. */
-  begins: (() => unknown)[] | undefined
-  /** Generations that hold it. */
-  holders: number
-}
-
 /** How long a plugin may take to release one thing that it acquired, in milliseconds. */
 const releaseMs = 10_000
 
-export const emptyInstance = (id: string): Instance => ({
-  id,
-  scope: new Scope(id, releaseMs),
-  mode: 'enforce',
-  hooks: {},
-  routes: [],
-  wires: [],
-  protocols: [],
-  sections: [],
-  checks: [],
-  personal: [],
-  services: new Map(),
-  begins: [],
-  holders: 0,
-})
+/** The parts that one setup of a plugin made: collected first, put to work by a generation. */
+export class Instance {
+  readonly id: string
+  readonly scope: Scope
+  /** In shadow it has no effect on calls. */
+  mode: Context<unknown>['mode'] = 'enforce'
+  /** The part that its module has once, which the instance keeps as long as it lasts. */
+  once: Once | undefined
+  hooks: ChainHooks = {}
+  readonly routes: LiveRoute[] = []
+  readonly wires: Wire[] = []
+  readonly protocols: Protocol[] = []
+  readonly sections: Section[] = []
+  /** Checks of the configuration that run once everything has started. */
+  readonly checks: (() => readonly string[])[] = []
+  readonly personal: PersonalData[] = []
+  readonly services = new Map<Token<unknown>, unknown>()
+  /** What begins when it answers calls; undefined when it has begun. */
+  begins: (() => unknown)[] | undefined = []
+  /** Generations that hold it. */
+  holders = 0
+
+  constructor(id: string) {
+    this.id = id
+    this.scope = new Scope(id, releaseMs)
+  }
+}
 
 /** Gives back all that an instance has acquired; what cannot be given back is logged. */
 export const giveBack = ({ id, scope }: Instance, log: Log): Promise<void> =>

@@ -1,5 +1,5 @@
 import type { Discovered } from '../discovery/manifest.ts'
-import { type ContextParts, contextOf, emptyInstance, giveBack, type Instance } from './instance.ts'
+import { type ContextParts, contextOf, giveBack, Instance } from './instance.ts'
 import type { Plugin } from './plugin-record.ts'
 
 /** The part that a module has once, however many configurations of it run. It lasts as long as one of them does. */
@@ -20,7 +20,7 @@ export async function makeOnce(
   parts: ContextParts,
   run: (context: ReturnType<typeof contextOf<undefined>>) => Promise<unknown>,
 ): Promise<Once> {
-  const instance = emptyInstance(id)
+  const instance = new Instance(id)
   if (found.staged) instance.scope.own(found.staged.hold())
   let holders = 0
   const hold = () => {

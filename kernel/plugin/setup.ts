@@ -11,7 +11,7 @@ import { isPlaced } from '../discovery/manifest.ts'
 import { HookFault } from '../hook-fault.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
-import { type ContextParts, contextOf, emptyInstance, giveBack, type Instance } from './instance.ts'
+import { type ContextParts, contextOf, giveBack, Instance } from './instance.ts'
 import { type Isolation, isolationOf } from './isolation.ts'
 import { makeOnce, type Once } from './once.ts'
 import { parseSettings } from './parse-settings.ts'
@@ -66,7 +66,7 @@ export async function setUp(
   parts: SetupParts,
   module: { readonly record: Plugin; readonly once: Once | undefined },
 ): Promise<Instance> {
-  const instance = emptyInstance(plugin.id)
+  const instance = new Instance(plugin.id)
   instance.mode = plugin.setting?.mode ?? 'enforce'
   if (plugin.found.staged) instance.scope.own(plugin.found.staged.hold())
   const setupMs = setupLimit(plugin.found, parts.setupMs)

@@ -9,7 +9,7 @@ import { Meter } from '../../kernel/chain/meter.ts'
 import { createRoot } from '../../kernel/container.ts'
 import { manifestSchema } from '../../kernel/discovery/manifest.ts'
 import { Events } from '../../kernel/events.ts'
-import { contextOf, emptyInstance } from '../../kernel/plugin/instance.ts'
+import { contextOf, Instance } from '../../kernel/plugin/instance.ts'
 import { Memory } from '../../kernel/plugin/memory.ts'
 import type { Relay } from '../../kernel/plugin/relay.ts'
 import type { Engine } from '../../storage/index.ts'
@@ -54,7 +54,7 @@ function processOn(store = engine.namespace(`after-${started.length}`)) {
     end: (thread: number) => events.emit(ThreadEnded, { thread }),
     /** What other plugins of a thread get. */
     async start(thread: number) {
-      const instance = emptyInstance('counting')
+      const instance = new Instance('counting')
       const context = contextOf(
         {
           container: createRoot(),

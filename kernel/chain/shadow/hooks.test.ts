@@ -6,7 +6,7 @@ import type { Outcome } from '../../call/outcome.ts'
 import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
 import type { Attempt } from '../../call/trace.ts'
 import { contentBlocked, forbidden, UpstreamError } from '../../errors.ts'
-import { emptyInstance } from '../../plugin/instance.ts'
+import { Instance } from '../../plugin/instance.ts'
 import { Chunk } from '../../stream/chunk.ts'
 import { toChunks } from '../../stream/chunks.ts'
 import { token } from '../../token.ts'
@@ -424,7 +424,7 @@ test('later hooks of a module wait for its request hook, and see what that kept'
 })
 
 test('what offers more than hooks cannot run in shadow, and is told what that is', () => {
-  const instance = emptyInstance('m')
+  const instance = new Instance('m')
   expect(() => refuseShadow(instance)).not.toThrow()
   instance.services.set(token('things'), {})
   instance.wires.push({ path: '/v9/things' } as never)

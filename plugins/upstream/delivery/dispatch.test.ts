@@ -14,7 +14,7 @@ import { Delivery } from '../../../kernel/contract/delivery.ts'
 import { type Protocol, providerSpec } from '../../../kernel/contract/provider.ts'
 import { ClientGone, GatewayError, UpstreamError } from '../../../kernel/errors.ts'
 import { Generation } from '../../../kernel/plugin/generation.ts'
-import { emptyInstance } from '../../../kernel/plugin/instance.ts'
+import { Instance } from '../../../kernel/plugin/instance.ts'
 import { Chunk } from '../../../kernel/stream/chunk.ts'
 import { collect } from '../../../kernel/stream/collect.ts'
 import { openLevel } from '../../../storage/level.ts'
@@ -94,7 +94,7 @@ function generationOf({
   })
   const specs = new Map([['public', spec]])
   const directory = new Directory({ entries, env: {}, specs: () => specs, routes: new RouteTable([]) })
-  const instance = emptyInstance('test')
+  const instance = new Instance('test')
   instance.protocols.push(protocol)
   if (selector) instance.services.set(KeySelection, selector)
   if (aliases) instance.services.set(ModelAliases, { names: () => aliases, modelOf: () => undefined })
