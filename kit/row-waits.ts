@@ -22,12 +22,14 @@ export class RowWaits<T> {
     const tellers = ensure(this.#waiting, id, () => new Set<() => void>())
     tellers.add(settled.resolve)
     const time = setTimeout(settled.resolve, ms)
-    signal.addEventListener('abort', () => settled.resolve(), { once: true })
+    const leave = (): void => settled.resolve()
+    signal.addEventListener('abort', leave, { once: true })
     try {
       const row = await this.#rows.get(id)
       if (row && !this.#isSettled(row) && !signal.aborted) await settled.promise
     } finally {
       clearTimeout(time)
+      signal.removeEventListener('abort', leave)
       tellers.delete(settled.resolve)
       if (tellers.size === 0) this.#waiting.delete(id)
     }

@@ -315,9 +315,9 @@ describe('a management request', () => {
     }
   }, 60_000)
 
-  test('nested too deeply is refused on every route that takes a body', async () => {
+  test('nested too deeply is refused on every route that takes a body of JSON', async () => {
     const body = `{"a":${'['.repeat(128)}${']'.repeat(128)}}`
-    for (const route of routes().filter(({ body, wire }) => body && !wire)) {
+    for (const route of routes().filter(({ body, wire }) => body && !('read' in body) && !wire)) {
       const { message } = await refused(await request(route, { body }, keyOf(route)), 400)
       expect(message, route.path).toContain('server.body_depth')
     }

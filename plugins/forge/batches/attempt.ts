@@ -86,8 +86,7 @@ async function runWorkflow(
     ip: batch.ip,
     project: batch.project,
     input,
-    // No client's key has a space.
-    key: `${batch.id} ${item.index} ${item.round}`,
+    key: `${item.index} ${item.round}`,
     batch: batch.id,
   })
   await ends.until(added.id, foreverMs, signal)

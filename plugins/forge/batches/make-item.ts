@@ -14,6 +14,7 @@ export interface Made {
 /** Milliseconds before the second attempt; four times as long before each further one. */
 const firstDelayMs = 500
 const longestDelayMs = 60_000
+
 /**
  * Makes an item, again where its failure may pass. Rejects with `BudgetExceeded` or `KeyGone`, and with the reason of the signal;
  * `left` is told then what was spent by the way.

@@ -84,7 +84,8 @@ export class Runs {
         retryAfterS: 30,
       })
     const { id: of, slug: workflow_slug, current_version: workflow_version } = workflow
-    const askedBy = key === undefined ? undefined : hash('sha256', `${user} ${key}`)
+    // A batch may go on with another key of its owner's, and its items are the same runs then.
+    const askedBy = key === undefined ? undefined : hash('sha256', `${batch ?? user} ${key}`)
     const row: RunRow = {
       id: newId('run_'),
       workflow: of,
