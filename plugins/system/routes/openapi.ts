@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Context, kernelServices, type Registry } from '#kernel'
 import { openapi } from '../openapi/document.ts'
 
-const query = z.object({
+const query = z.strictObject({
   path: z
     .string()
     .max(400)
