@@ -3,7 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { faultsOf, startBrowser } from '../../test/browser.ts'
 import { alertPages } from '../../test/dashboard/alerts.ts'
 import { guardrailPages } from '../../test/dashboard/guardrails.ts'
+import { runningPages } from '../../test/dashboard/running.ts'
 import { expectSound, type Stage } from '../../test/dashboard/stage.ts'
+import { trustPages } from '../../test/dashboard/trust.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -70,7 +72,7 @@ const stage: Stage = {
 
 beforeAll(async () => {
   upstream = await startUpstream()
-  gateway = await startGateway({ upstream })
+  gateway = await startGateway({ upstream, config: { egress: { allow: ['127.0.0.1'] } } })
   browser = await startBrowser()
 })
 
@@ -291,6 +293,8 @@ test('a prompt is answered as it comes, leads to its trace, and is shared by a l
 
 describe('guardrails', () => guardrailPages(stage))
 describe('alerts', () => alertPages(stage))
+describe('trust', () => trustPages(stage))
+describe('running', () => runningPages(stage))
 
 test('everything can be reached with the keyboard', async () => {
   await page.goto(at(''))

@@ -1,0 +1,105 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { startReceiver } from '../receiver.ts'
+import { expectSound, type Stage, settled } from './stage.ts'
+
+/** The pages of webhooks, plugins, packs and the configuration. */
+export function runningPages(stage: Stage): void {
+  test('a webhook is made, tried, gets a new secret, delivers again and is deleted', async () => {
+    const { page, gateway } = stage
+    const receiver = await startReceiver()
+    onTestFinished(() => receiver.close())
+    await stage.visit('/webhooks/new')
+    await page.fill('#field-name', 'Mine')
+    await page.fill('#field-url', 'no address')
+    await page.fill('#field-events', 'webhook.test')
+    await page.click('button:text-is("Add")')
+    await page.waitForSelector('.field:has(#field-url) .flaw')
+    await page.fill('#field-url', `${receiver.url}/mine`)
+    await page.click('button:text-is("Add")')
+    const secret = await page.inputValue('.secret input')
+    expect(secret).toMatch(/^whsec_/)
+    await page.click('text=I have it')
+    await page.waitForSelector('h1:text-is("Mine")')
+    const hook = `/api/webhooks/${page.url().split('/').at(-1)}`
+    await page.click('text=Send a test')
+    await page.waitForSelector('td:has-text("webhook.test")')
+    await expect.poll(() => receiver.on('/mine').length).toBe(1)
+    await page.reload()
+    await page.click('text=Send again')
+    await expect.poll(() => receiver.on('/mine').length).toBe(2)
+    await expectSound(stage)
+    await page.click('text=New secret')
+    await page.click('button.danger')
+    expect(await page.inputValue('.secret input')).not.toBe(secret)
+    await page.click('text=I have it')
+    await page.click('text=Delete')
+    await page.click('button.danger')
+    await page.waitForSelector('h1:text-is("Webhooks")')
+    expect((await gateway.api('GET', hook)).status).toBe(404)
+    await expectSound(stage)
+  })
+
+  test('a plugin is found, set, and switched off and on', async () => {
+    const { page } = stage
+    await stage.visit('/plugins')
+    await page.selectOption('[name=kind]', 'area')
+    await page.click('text=Filter')
+    await page.click('text=Read the folders again')
+    await page.waitForSelector('[role=status] >> text=Added')
+    await expectSound(stage)
+    await page.click('tbody a:text-is("metrics")')
+    await page.waitForSelector('h1:text-is("Metrics")')
+    await expectSound(stage)
+    await page.click('text=Switch off')
+    await page.click('button.danger')
+    await settled(stage, '/api/plugins/metrics').toMatchObject({ enabled: false })
+    await page.click('text=Switch on')
+    await settled(stage, '/api/plugins/metrics').toMatchObject({ enabled: true })
+  })
+
+  test('a pack is published, shows what it would change, is installed and taken away', async () => {
+    const { page, gateway } = stage
+    await stage.visit('/packs/new')
+    await page.fill('#field-slug', 'short-answers')
+    await page.fill('#field-name', 'Short answers')
+    await page.fill('#field-version', 'one')
+    await page.fill('#field-content', '{"modules": {"outputcap": {"config": {"default_max_tokens": 77}}}}')
+    await page.click('button:text-is("Publish")')
+    await page.waitForSelector('.field:has(#field-version) .flaw')
+    await page.fill('#field-version', '1.0.0')
+    await page.click('button:text-is("Publish")')
+    await page.waitForSelector('ins:has-text("77")')
+    await expectSound(stage)
+    await page.click('summary:text-is("Install")')
+    await page.selectOption('#install-on_conflict', 'overwrite')
+    await page.click('button:text-is("Install")')
+    await page.waitForSelector('h1:text-is("Installed packs")')
+    await settled(stage, '/api/proxy/modules/outputcap').toMatchObject({ config: { default_max_tokens: 77 } })
+    await expectSound(stage)
+    await page.click('text=Take away')
+    await page.click('button.danger')
+    await settled(stage, '/api/exchange/installed').toMatchObject({ total: 0 })
+    const { body } = await gateway.api('GET', '/api/proxy/modules/outputcap')
+    expect(body.config.default_max_tokens).not.toBe(77)
+    await stage.visit('/packs')
+    await expectSound(stage)
+  })
+
+  test('the history shows what changed, and leads back', async () => {
+    const { page, gateway } = stage
+    await gateway.module('outputcap', { config: { default_max_tokens: 11 } })
+    const { generation } = (await gateway.api('GET', '/api/config/history?limit=1')).body.generations[0]
+    await gateway.module('outputcap', { config: { default_max_tokens: 12 } })
+    await stage.visit('/configuration')
+    await expectSound(stage)
+    await page.click('tbody a >> nth=0')
+    await page.waitForSelector('ins:has-text("12")')
+    expect(await page.textContent('del')).toContain('11')
+    await expectSound(stage)
+    await stage.visit(`/configuration/${generation}`)
+    await page.click('text=Go back to this')
+    await page.click('button.danger')
+    await page.waitForSelector('h1:text-is("Configuration")')
+    await settled(stage, '/api/proxy/modules/outputcap').toMatchObject({ config: { default_max_tokens: 11 } })
+  })
+}
