@@ -13,6 +13,7 @@ import { FolderReloader } from './discovery/folder-reloader.ts'
 import { DiskData } from './disk-data.ts'
 import { createLog } from './log.ts'
 import { openStore, type ThreadParts } from './open-store.ts'
+import { personalOf } from './personal-data.ts'
 import { PostingThread } from './posting/posting-thread.ts'
 import { openSecrets } from './secrets/open-secrets.ts'
 import { forwardTo } from './threads/forward.ts'
@@ -84,6 +85,7 @@ export async function openGateway({
       found,
       configured: await configuredPlugins(config, found),
       pluginData,
+      personal: (registry) => personalOf(registry, log),
       poster,
       freezeAll,
       others: first && ((parts) => new ThreadPool({ config, env, log, ...first, ...parts })),

@@ -3,6 +3,7 @@ import { type Config, ConfigError } from '../config/config.ts'
 import type { Engine } from '../storage/index.ts'
 import { Cohort } from './cohort.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
+import type { Personal } from './contract/personal-data.ts'
 import type { Discovered } from './discovery/manifest.ts'
 import { Outbox } from './events/outbox.ts'
 import { ownEvents } from './events/own.ts'
@@ -16,7 +17,6 @@ import { IpRanges } from './kit/ip-ranges.ts'
 import type { Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import type { Poster } from './permissions/post.ts'
-import { personalOf } from './personal.ts'
 import { openJournal } from './plugin/journal.ts'
 import { storeOfPlugins } from './plugin/plugin-record.ts'
 import { Registry } from './plugin/registry.ts'
@@ -65,6 +65,8 @@ export interface BootOptions {
   /** The settings in the configuration file, by the ids of plugins; of a binding under `module/name`. */
   readonly configured: Readonly<Record<string, SettingChange>>
   readonly pluginData: PluginData
+  /** Makes what asks plugins about the data of persons that they keep. */
+  readonly personal: (registry: Registry) => Personal
   /** Whether the gateway's own modules, too, are handed what they cannot write into; with `plugins.watch` they are. */
   readonly freezeAll?: boolean | undefined
   readonly poster?: Poster
@@ -121,7 +123,6 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     })
     const reloader = options.reloader(registry)
     const refusals = new Refusals()
-    const personal = personalOf(() => registry, log)
     const services = {
       accounts,
       cohort,
@@ -129,7 +130,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       environment: options.env,
       events: events.catalogue,
       files: pluginData,
-      personal,
+      personal: options.personal(registry),
       queues,
       refusals,
       registry,

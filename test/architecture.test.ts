@@ -183,7 +183,7 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_292,
+  '': 1_241,
   auth: 261,
   call: 2_079,
   chain: 2_895,
@@ -191,7 +191,7 @@ const budgets: Readonly<Record<string, number>> = {
   detect: 561,
   discovery: 160,
   events: 342,
-  http: 1_475,
+  http: 1_456,
   isolation: 2_131,
   kit: 255,
   log: 35,

@@ -35,6 +35,7 @@ type Audited = z.infer<typeof ManagementAudited.schema>
 /** The facts of a request that are known while it is answered. */
 export interface AuditedState {
   readonly requestId: string
+  readonly ip: string
   readonly route?: LiveRoute
   readonly params?: Readonly<Record<string, string>>
   readonly principal?: Principal
@@ -45,7 +46,6 @@ interface Answered extends AuditedState {
   readonly method: string
   readonly status: number
   readonly error: GatewayError | undefined
-  readonly ip: string
 }
 
 interface AuditParts {

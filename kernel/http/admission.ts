@@ -8,7 +8,6 @@ import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute } from '../route.ts'
 import { isForeign, sessionSecret } from './browser.ts'
 import { type Callers, keyOf } from './caller.ts'
-import { clientAddress } from './client.ts'
 
 interface AdmissionParts {
   readonly callers: Callers
@@ -18,7 +17,7 @@ interface AdmissionParts {
 }
 
 /** The caller of a route, and the id of the session of the request. */
-interface Admitted {
+export interface Admitted {
   readonly principal: Principal | undefined
   readonly session: string | undefined
 }
@@ -46,9 +45,8 @@ export class Admission {
       const admitted = await this.#bySession(ctx, route, generation)
       if (admitted) return admitted
     }
-    const { callers, trustedProxies } = this.#parts
-    const address = clientAddress(ctx.req, trustedProxies)
-    const principal = await callers.identify(ctx.req, address, generation.tenants)
+    const { callers } = this.#parts
+    const principal = await callers.identify(ctx.req, ctx.state.ip as string, generation.tenants)
     ctx.state.principal = principal
     if (principal.type === 'admin') this.#keys.take(principal.keyId, (name, value) => ctx.set(name, value))
     demandAccess(principal, access)

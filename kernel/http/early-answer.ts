@@ -3,7 +3,7 @@ import { envelope, type GatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 
 /** How long a client that goes on sending is listened to, in milliseconds. */
-const lingerMs = 2_000
+export const lingerMs = 2_000
 
 /**
  * Ends the connection with the answer to a request that is still coming. Bytes that come are dropped for a moment: closing a
@@ -22,16 +22,23 @@ export function endWithAnswer(req: IncomingMessage, res: ServerResponse): void {
   }
 }
 
-/** Refuses a request that nothing has looked at, in the documented envelope, and ends its connection. */
-export function refuse(res: ServerResponse, error: GatewayError): void {
+/** The headers and the body that refuse a request which nothing has looked at, in the documented envelope, and end its connection. */
+export function refusalOf(error: GatewayError) {
   const id = newId('req_')
-  if (error.retryAfterS !== undefined) res.setHeader('retry-after', error.retryAfterS)
-  const body = Buffer.from(JSON.stringify(envelope(error, id)))
-  res.writeHead(error.status, {
+  const body = JSON.stringify(envelope(error, id))
+  const headers = {
     'content-type': 'application/json',
-    'content-length': body.length,
+    'content-length': Buffer.byteLength(body),
     'x-request-id': id,
     connection: 'close',
-  })
+    ...(error.retryAfterS !== undefined && { 'retry-after': String(error.retryAfterS) }),
+  }
+  return { headers, body }
+}
+
+/** Refuses a request that nothing has looked at. */
+export function refuse(res: ServerResponse, error: GatewayError): void {
+  const { headers, body } = refusalOf(error)
+  res.writeHead(error.status, headers)
   res.end(body)
 }

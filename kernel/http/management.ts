@@ -1,6 +1,5 @@
 import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
-import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
 import { contain } from '../contain.ts'
 import {
@@ -20,7 +19,7 @@ import type { Log } from '../log.ts'
 import { pathMatcher } from '../paths.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute } from '../route.ts'
-import { Admission } from './admission.ts'
+import { Admission, type Admitted } from './admission.ts'
 import { asJson, sendAnswer } from './answer.ts'
 import { type BodyLimits, readJson } from './body.ts'
 import { isSecure } from './browser.ts'
@@ -62,6 +61,7 @@ export function createManagement(parts: ManagementParts): Koa {
     const id = newId('req_')
     ctx.set('x-request-id', id)
     ctx.state.requestId = id
+    ctx.state.ip = clientAddress(ctx.req, parts.trustedProxies)
     const wire = wireOf(ctx, parts.generation())
     if (wire?.idHeader !== undefined) ctx.set(wire.idHeader, id)
     try {
@@ -84,8 +84,7 @@ export function createManagement(parts: ManagementParts): Koa {
       ctx.body = asJson(ctx, wire ? wire.error(error, id) : envelope(error, id))
     }
     const { method, status } = ctx
-    const ip = clientAddress(ctx.req, parts.trustedProxies)
-    await audit({ method, status, ip, error: failure, ...(ctx.state as AuditedState) }, parts)
+    await audit({ method, status, error: failure, ...(ctx.state as AuditedState) }, parts)
   })
   app.use(cors(parts.corsOrigins))
   app.use(async (plain) => {
@@ -97,17 +96,18 @@ export function createManagement(parts: ManagementParts): Koa {
       contain('the end of a request', () => generation.release()),
     )
     const { chain, routes } = generation
-    await chain.admit(visitOf(ctx, parts))
+    await chain.admit(visitOf(ctx))
     await finderOf(routes)(ctx, async () => {
       if (ctx.headers.upgrade === undefined) tellMethods(ctx, generation)
     })
     const route = routes[ctx.state.place as number]
     if (!route) return
     Object.assign(ctx.state, { route, params: ctx.params })
-    const { principal, session } = await admission.admit(ctx, route, generation)
-    if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
+    const admitted = await admission.admit(ctx, route, generation)
+    const { principal } = admitted
+    if (principal) await chain.admit({ ...visitOf(ctx), principal })
     const given = await bodyOf(ctx, route, parts.bodyLimits)
-    await answer(ctx, route, { principal, session, given }, parts)
+    await answer(ctx, route, { ...admitted, given }, parts)
     // Ends the connection with the answer, rather than read the rest of an upload that the handler left.
     if (!ctx.req.complete) endWithAnswer(ctx.req, ctx.res)
   })
@@ -136,25 +136,18 @@ async function bodyOf(ctx: RouterContext, { body }: LiveRoute, limits: BodyLimit
   return 'read' in body ? body.read(ctx, limits.bytes) : readJson(ctx.req, limits)
 }
 
-const visitOf = ({ req, method, path }: Koa.Context, { trustedProxies }: ManagementParts): Visit => ({
-  ip: clientAddress(req, trustedProxies),
+const visitOf = ({ state, method, path }: Koa.Context): Visit => ({
+  ip: state.ip as string,
   method,
   path,
   isCall: false,
   principal: undefined,
 })
 
-interface Asked {
-  readonly principal: Principal | undefined
-  /** The id of the session that the request came with. */
-  readonly session: string | undefined
-  readonly given: unknown
-}
-
 async function answer(
   ctx: RouterContext,
   route: LiveRoute,
-  { principal, session, given }: Asked,
+  { given, ...admitted }: Admitted & { readonly given: unknown },
   parts: ManagementParts,
 ): Promise<void> {
   const aborted = new AbortController()
@@ -164,10 +157,9 @@ async function answer(
     params: parsed(route.params, ctx.params, 'path'),
     query: parsed(route.query, { ...ctx.query }, 'query'),
     body,
-    principal,
-    session,
+    ...admitted,
     isSecure: isSecure(ctx.req, parts.trustedProxies),
-    ip: clientAddress(ctx.req, parts.trustedProxies),
+    ip: ctx.state.ip as string,
     requestId: ctx.state.requestId as string,
     headers: ctx.headers,
     signal: aborted.signal,

@@ -1,18 +1,18 @@
-import type { Erasure, Personal, PersonalData, PersonalSums } from './contract/personal-data.ts'
-import { internalError } from './errors.ts'
-import type { Log } from './log.ts'
-import type { Registry } from './plugin/registry.ts'
+import type { Erasure, Personal, PersonalData, PersonalSums } from '../kernel/contract/personal-data.ts'
+import { internalError } from '../kernel/errors.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Registry } from '../kernel/plugin/registry.ts'
 
 /** Asks the plugins of the generation that runs, and those that do not run and have something in the store. */
 export function personalOf(
-  registry: () => Pick<Registry, 'generation' | 'askDormant' | 'unclaimed'>,
+  registry: Pick<Registry, 'generation' | 'askDormant' | 'unclaimed'>,
   log: Log,
 ): Personal {
   async function sumUp(
     why: Erasure,
     ask: (data: PersonalData) => number | Promise<number>,
   ): Promise<PersonalSums> {
-    const asked = registry().generation
+    const asked = registry.generation
     const sums: Record<string, number> = {}
     const failed = new Set<string>()
     const fail = (plugin: string, err: unknown): void => {
@@ -34,7 +34,7 @@ export function personalOf(
     } finally {
       asked.release()
     }
-    await registry().askDormant(askOne, fail)
+    await registry.askDormant(askOne, fail)
     if (failed.size === 0) return sums
     const names = [...failed]
     throw internalError(
@@ -47,6 +47,6 @@ export function personalOf(
   return {
     count: (subject) => sumUp('request', (data) => data.count(subject)),
     erase: (subject, why) => sumUp(why, (data) => data.erase(subject)),
-    unclaimed: () => registry().unclaimed(),
+    unclaimed: () => registry.unclaimed(),
   }
 }
