@@ -2,7 +2,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { faultsOf, startBrowser } from '../../test/browser.ts'
 import { alertPages } from '../../test/dashboard/alerts.ts'
+import { buildingPages } from '../../test/dashboard/building.ts'
 import { guardrailPages } from '../../test/dashboard/guardrails.ts'
+import { routingPages } from '../../test/dashboard/routing.ts'
 import { runningPages } from '../../test/dashboard/running.ts'
 import { expectSound, type Stage } from '../../test/dashboard/stage.ts'
 import { trustPages } from '../../test/dashboard/trust.ts'
@@ -131,6 +133,10 @@ describe('every page', () => {
     '/guardrails/matches',
     '/alerts/history',
     '/anomalies',
+    '/guardrails/new',
+    '/plugins',
+    '/autopilot',
+    '/redteam/new',
   ]
 
   test.each(paths)(
@@ -251,7 +257,14 @@ test('a user sees what is its own: pages, calls and keys, of which a new one is 
     'Traces',
     'Costs',
     'Anomalies',
+    'Live',
+    'Red team',
     'Playground',
+    'Templates',
+    'Experiments',
+    'Benchmarks',
+    'Replays',
+    'Workflows',
     'My keys',
     'Status',
   ])
@@ -295,6 +308,8 @@ describe('guardrails', () => guardrailPages(stage))
 describe('alerts', () => alertPages(stage))
 describe('trust', () => trustPages(stage))
 describe('running', () => runningPages(stage))
+describe('building', () => buildingPages(stage))
+describe('routing', () => routingPages(stage))
 
 test('everything can be reached with the keyboard', async () => {
   await page.goto(at(''))

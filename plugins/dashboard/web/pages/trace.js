@@ -4,6 +4,7 @@ import { Conversation } from '../parts/conversation.js'
 import { Json } from '../parts/json.js'
 import { Badge, Loads } from '../parts/notice.js'
 import { Facts, Table } from '../parts/table.js'
+import { Link } from '../router.js'
 import { count, duration, none, usd, when } from '../text.js'
 import { StatusOf } from './traces.js'
 
@@ -48,6 +49,7 @@ function Shown({ trace }) {
     <${Findings} findings=${trace.guardrails} />
     <${Attempts} attempts=${trace.attempts} />
     <${Steps} steps=${trace.modules} total=${trace.latency_ms} />
+    <p><${Link} to="/replays" query=${{ trace: trace.id }}>Ask another model<//></p>
     <section>
       <h2>Conversation</h2>
       ${

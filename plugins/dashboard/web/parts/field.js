@@ -2,7 +2,8 @@ import { html } from '../html.js'
 import { labelOf } from '../text.js'
 
 /**
- * A field of a form by its JSON Schema, edited as text: a choice, a line, lines, several choices, a long text, or JSON.
+ * A field of a form by its JSON Schema, edited as text: a choice, a line, lines, several choices, a long text, JSON, or what may be
+ * a text or JSON.
  * @param {{ id: string, name: string, field: any, required?: boolean, text: string, flaw: string | undefined, change: (text: string) => void }} props
  */
 export function Field({ id, name, field, required = false, text, flaw, change }) {
@@ -35,10 +36,10 @@ export function Field({ id, name, field, required = false, text, flaw, change })
 }
 
 /** @type {Record<string, string>} */
-const ways = { json: 'Written as JSON.', lines: 'One on each line.' }
+const ways = { json: 'Written as JSON.', mixed: 'A text, or written as JSON.', lines: 'One on each line.' }
 
 /** @param {string} form */
-const isLong = (form) => form === 'text' || form === 'lines' || form === 'json'
+const isLong = (form) => ['text', 'lines', 'json', 'mixed'].includes(form)
 
 /**
  * @param {any} field
@@ -86,7 +87,9 @@ function plain(field) {
   const kinds = (field.anyOf ?? field.oneOf ?? []).filter((/** @type {any} */ one) => one.type !== 'null')
   if (kinds.length === 1) return { ...field, ...kinds[0] }
   const isScalar = kinds.length > 1 && kinds.every((/** @type {any} */ { type }) => scalars.includes(type))
-  return isScalar ? { ...field, type: 'scalar' } : field
+  if (isScalar) return { ...field, type: 'scalar' }
+  const mayBeText = kinds.some((/** @type {any} */ { type }) => type === 'string')
+  return mayBeText ? { ...field, type: 'mixed' } : field
 }
 
 const scalars = ['number', 'integer', 'string']
@@ -105,12 +108,13 @@ function choicesOf(field) {
 
 /**
  * @param {any} field
- * @returns {'choice' | 'choices' | 'line' | 'lines' | 'text' | 'json'}
+ * @returns {'choice' | 'choices' | 'line' | 'lines' | 'text' | 'mixed' | 'json'}
  */
 function formOf(field) {
   const { type, items, maxLength } = plain(field)
   if (choicesOf(field).length > 0) return 'choice'
   if (isNumber(field) || type === 'scalar') return 'line'
+  if (type === 'mixed') return type
   if (type === 'string') return maxLength > 2000 ? 'text' : 'line'
   if (type === 'array' && items?.enum) return 'choices'
   return type === 'array' && items?.type === 'string' ? 'lines' : 'json'
@@ -130,7 +134,8 @@ const linesOf = (text) =>
 export function textOf(field, value) {
   if (value === undefined || value === null) return ''
   const form = formOf(field)
-  if (form === 'json') return JSON.stringify(value, null, 2)
+  if (form === 'json' || (form === 'mixed' && typeof value !== 'string'))
+    return JSON.stringify(value, null, 2)
   return Array.isArray(value) ? value.join('\n') : String(value)
 }
 
@@ -145,6 +150,7 @@ export function settingFrom(field, text) {
   if (form === 'choice') return choicesOf(field).find((choice) => String(choice) === text)
   if (form === 'choices' || form === 'lines') return linesOf(text)
   if (form === 'json') return JSON.parse(text)
+  if (form === 'mixed') return /^\s*[[{]/.test(text) ? JSON.parse(text) : text
   const number = Number(text)
   if (plain(field).type === 'scalar') return Number.isNaN(number) ? text : number
   if (!isNumber(field)) return text
