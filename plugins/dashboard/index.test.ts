@@ -74,7 +74,13 @@ const stage: Stage = {
 
 beforeAll(async () => {
   upstream = await startUpstream()
-  gateway = await startGateway({ upstream, config: { egress: { allow: ['127.0.0.1'] } } })
+  gateway = await startGateway({
+    upstream,
+    config: {
+      egress: { allow: ['127.0.0.1'] },
+      modules: { alertpulse: { config: { check_interval_s: 1 } } },
+    },
+  })
   browser = await startBrowser()
 })
 
@@ -214,6 +220,56 @@ test('foreign markup is text, in conversations, names, projects and models', asy
   await page.waitForSelector('.bars')
   expect(await page.evaluate('window.pwned')).toBeUndefined()
   expect(faults).toEqual([])
+})
+
+test('foreign markup is text in names of rules, in differences and in entries, too', async () => {
+  const { body: rule } = await gateway.api('POST', '/api/guardrails', {
+    name: hostile,
+    words: [hostile],
+    action: 'log',
+    mode: 'shadow',
+  })
+  await visit('/guardrails')
+  await page.click('td >> a:has-text("<img src=x")')
+  await page.waitForSelector('h1:has-text("<img src=x")')
+  const { body } = await gateway.api('GET', '/api/config/history?limit=1')
+  await visit(`/configuration/${body.generations[0].generation}`)
+  await page.waitForSelector('ins:has-text("<img src=x")')
+  await gateway.api('DELETE', `/api/guardrails/${rule.id}`)
+  expect(await page.evaluate('window.pwned')).toBeUndefined()
+  await expectSound(stage)
+})
+
+test('a long list goes on page by page, and Back leads to the page before', async () => {
+  await visit('/plugins')
+  const first = () => page.textContent('tbody tr >> nth=0')
+  const one = await first()
+  expect(await page.locator('tbody tr').count()).toBe(50)
+  await page.click('text=Next page')
+  await expect.poll(first).not.toBe(one)
+  expect(page.url()).toContain('cursor=')
+  const two = await first()
+  await page.reload()
+  await expect.poll(first).toBe(two)
+  await page.goBack()
+  await expect.poll(first).toBe(one)
+})
+
+test('what is not there, or belongs to an area that is off, is said in the words of the API', async () => {
+  await visit('/guardrails/gr_unknown')
+  await page.waitForSelector('.problem')
+  expect(await page.textContent('h1')).toBe('Guardrails')
+  await page.click('.trail >> text=Guardrails')
+  await page.waitForSelector('text=New rule')
+  await gateway.kernel.registry.change('redteam', { enabled: false })
+  try {
+    await visit('/redteam')
+    await page.waitForSelector('.problem >> text=Try again')
+  } finally {
+    await gateway.kernel.registry.change('redteam', { enabled: true })
+  }
+  await page.click('text=Try again')
+  await expect.poll(() => page.locator('.problem').count()).toBe(0)
 })
 
 test('a module is switched on, set and watched only, and a wrong setting says which', async () => {

@@ -32,6 +32,25 @@ export function buildingPages(stage: Stage): void {
     await expectSound(stage)
   })
 
+  test('an admin opens and changes a template of a user', async () => {
+    const { page, gateway } = stage
+    const { userId, key } = await gateway.signUp('writing')
+    await gateway.api('POST', '/api/studio/templates', { slug: 'of-a-user', content: 'Hello' }, key)
+    await stage.visit('/templates')
+    await page.click('tbody a:text-is("of-a-user")')
+    await page.waitForSelector('pre:has-text("Hello")')
+    expect(page.url()).toContain(`user_id=${userId}`)
+    await page.click('summary:text-is("Change")')
+    await page.fill('#field-name', 'Of a user')
+    await page.click('button:text-is("Save")')
+    await page.waitForSelector('h1:text-is("Of a user")')
+    const { body } = await gateway.api('GET', '/api/studio/templates/of-a-user', undefined, key)
+    expect(body.name).toBe('Of a user')
+    await page.click('td >> a:text-is("1")')
+    await page.waitForSelector('ins:has-text("Hello")')
+    await expectSound(stage)
+  })
+
   test('a call is replayed on another model, and both answers are compared', async () => {
     const { page, gateway, upstream } = stage
     const { key } = await gateway.signUp('replaying')

@@ -51,6 +51,13 @@ export function go(path, { query, replace = false } = {}) {
 export const urlOf = (path, query) => base + (path === '/' ? '' : path) + textOf(query)
 
 /**
+ * A path with whose it is: two users may have things of the same name.
+ * @param {string} path
+ * @param {string | null | undefined} user_id
+ */
+export const placeOf = (path, user_id) => path + textOf({ user_id })
+
+/**
  * A link to a page of the dashboard.
  * @param {{ to: string, query?: Record<string, unknown>, class?: string, current?: boolean, children?: import('./html.js').Children }} props
  */

@@ -7,21 +7,22 @@ import { Fold } from '../parts/fold.js'
 import { Listing } from '../parts/listing.js'
 import { Loads } from '../parts/notice.js'
 import { OperationForm } from '../parts/operation-form.js'
-import { Link } from '../router.js'
+import { Link, placeOf } from '../router.js'
 import { when } from '../text.js'
 
 /**
  * One template: its text, its versions with what each changed, and a form that publishes another.
- * @param {{ slug: string, query: Record<string, string> }} props
+ * @param {{ slug: string, query: Record<string, string> }} props `user_id` in the query is whose it is, for an admin
  */
-export function Template({ slug, query: { version, ...query } }) {
+export function Template({ slug, query: { version, user_id, ...query } }) {
   const path = `/api/studio/templates/${encodeURIComponent(slug)}`
-  const versions = useList(`${path}/versions`, query)
+  const owner = user_id === undefined ? {} : { user_id }
+  const versions = useList(`${path}/versions`, { ...query, ...owner })
   const columns = [
     number(
       'Version',
       'version',
-      (n) => html`<${Link} to=${`/templates/${slug}`} query=${{ version: n }}>${n}<//>`,
+      (n) => html`<${Link} to=${`/templates/${slug}`} query=${{ ...owner, version: n }}>${n}<//>`,
     ),
     column('Note', 'change_note'),
     column('Labels', 'labels'),
@@ -30,7 +31,7 @@ export function Template({ slug, query: { version, ...query } }) {
   ]
   return html`
     <${Detail}
-      path=${path}
+      path=${placeOf(path, user_id)}
       up=${['/templates', 'Templates']}
       title=${(/** @type {any} */ template) => template.name ?? template.slug}
       facts=${(/** @type {any} */ template) => [
@@ -42,7 +43,7 @@ export function Template({ slug, query: { version, ...query } }) {
         ['Seen by', template.visibility],
         ['Changed', when(template.updated_at)],
       ]}
-      change=${{ operation: 'PUT /api/studio/templates/{slug}', params: { slug } }}
+      change=${{ operation: 'PUT /api/studio/templates/{slug}', params: { slug }, query: owner }}
       remove="The template goes with all its versions."
     >
       ${(/** @type {any} */ template, /** @type {() => void} */ reload) => html`
@@ -55,6 +56,7 @@ export function Template({ slug, query: { version, ...query } }) {
             <${OperationForm}
               operation="POST /api/studio/templates/{slug}/versions"
               params=${{ slug }}
+              query=${owner}
               fields=${['content', 'change_note', 'labels']}
               values=${{ content: template.content }}
               given=${{ parent_version: template.current_version }}
@@ -67,20 +69,20 @@ export function Template({ slug, query: { version, ...query } }) {
             />
           `}
         <//>
-        ${version && html`<${Version} path=${path} version=${Number(version)} />`}
+        ${version && html`<${Version} path=${path} owner=${user_id} version=${Number(version)} />`}
         <section>
           <h2>Versions</h2>
-          <${Listing} of=${versions} items="versions" label="Versions" columns=${columns} empty="There are no versions." at=${`/templates/${slug}`} query=${query} keyOf=${(/** @type {any} */ row) => String(row.version)} />
+          <${Listing} of=${versions} items="versions" label="Versions" columns=${columns} empty="There are no versions." at=${`/templates/${slug}`} query=${{ ...query, ...owner }} keyOf=${(/** @type {any} */ row) => String(row.version)} />
         </section>
       `}
     <//>
   `
 }
 
-/** @param {{ path: string, version: number }} props */
-function Version({ path, version }) {
-  const now = useLoad(`${path}/versions/${version}`)
-  const before = useLoad(version > 1 ? `${path}/versions/${version - 1}` : undefined)
+/** @param {{ path: string, owner: string | undefined, version: number }} props */
+function Version({ path, owner, version }) {
+  const now = useLoad(placeOf(`${path}/versions/${version}`, owner))
+  const before = useLoad(version > 1 ? placeOf(`${path}/versions/${version - 1}`, owner) : undefined)
   return html`
     <section>
       <h2>Version ${version}</h2>

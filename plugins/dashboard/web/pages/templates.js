@@ -1,5 +1,6 @@
 import { column, link, number, state, time } from '../parts/columns.js'
 import { listPage } from '../parts/list-page.js'
+import { placeOf } from '../router.js'
 
 /** The prompt templates that the caller may see. */
 export const Templates = listPage({
@@ -15,7 +16,7 @@ export const Templates = listPage({
     { name: 'status', label: 'Status', choices: ['draft', 'active', 'archived'] },
   ],
   columns: [
-    link('Name', 'slug', ({ slug }) => `/templates/${slug}`),
+    link('Name', 'slug', ({ slug, user_id }) => placeOf(`/templates/${slug}`, user_id)),
     column('Called', 'name'),
     column('Type', 'type'),
     state('Status', 'status'),

@@ -4,7 +4,7 @@ import { Detail } from '../parts/detail.js'
 import { Fold } from '../parts/fold.js'
 import { OperationForm } from '../parts/operation-form.js'
 import { Table } from '../parts/table.js'
-import { go, Link } from '../router.js'
+import { go, Link, placeOf } from '../router.js'
 import { when } from '../text.js'
 
 const columns = [
@@ -17,11 +17,11 @@ const columns = [
 
 /**
  * One workflow: its steps, and the form that runs it.
- * @param {{ slug: string }} props
+ * @param {{ slug: string, query: Record<string, string> }} props `user_id` in the query is whose it is, for an admin
  */
-export const Workflow = ({ slug }) => html`
+export const Workflow = ({ slug, query: { user_id } }) => html`
   <${Detail}
-    path=${`/api/forge/workflows/${encodeURIComponent(slug)}`}
+    path=${placeOf(`/api/forge/workflows/${encodeURIComponent(slug)}`, user_id)}
     up=${['/workflows', 'Workflows']}
     title=${(/** @type {any} */ workflow) => workflow.name}
     facts=${(/** @type {any} */ workflow) => [
@@ -32,7 +32,7 @@ export const Workflow = ({ slug }) => html`
       ['Runs', html`<${Link} to="/workflows/runs" query=${{ workflow: slug }}>show<//>`],
       ['Changed', when(workflow.updated_at)],
     ]}
-    change=${{ operation: 'PUT /api/forge/workflows/{slug}', params: { slug }, fields: ['name', 'description', 'steps', 'enabled'] }}
+    change=${{ operation: 'PUT /api/forge/workflows/{slug}', params: { slug }, query: { user_id }, fields: ['name', 'description', 'steps', 'enabled'] }}
     remove="Runs that have begun end."
     json
   >
@@ -46,6 +46,7 @@ export const Workflow = ({ slug }) => html`
           <${OperationForm}
             operation="POST /api/forge/workflows/{slug}/run"
             params=${{ slug }}
+            query=${{ user_id }}
             fields=${['input']}
             given=${{ wait_ms: 0 }}
             id="run"

@@ -1,5 +1,6 @@
 import { column, link, number, state, time } from '../parts/columns.js'
 import { listPage } from '../parts/list-page.js'
+import { placeOf } from '../router.js'
 
 export const tabs = /** @type {const} */ ([
   ['/workflows', 'Workflows'],
@@ -17,7 +18,7 @@ export const Workflows = listPage({
   empty: 'There are no workflows.',
   create: ['/workflows/new', 'New workflow'],
   columns: [
-    link('Name', 'name', ({ slug }) => `/workflows/${slug}`),
+    link('Name', 'name', ({ slug, user_id }) => placeOf(`/workflows/${slug}`, user_id)),
     column('Address', 'slug'),
     state('On', 'enabled'),
     number('Version', 'version'),

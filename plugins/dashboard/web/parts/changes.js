@@ -20,9 +20,9 @@ export const Changes = ({ of }) =>
                 <pre tabindex="0" aria-label=${`Change of ${title}`}>${linesOf(before, after).map(
                   ({ kind, text }) =>
                     kind === 'removed'
-                      ? html`<del class="removed">- ${text}\n</del>`
+                      ? html`<del class="removed">${`- ${text}\n`}</del>`
                       : kind === 'added'
-                        ? html`<ins class="added">+ ${text}\n</ins>`
+                        ? html`<ins class="added">${`+ ${text}\n`}</ins>`
                         : `  ${text}\n`,
                 )}</pre>
               </li>

@@ -45,6 +45,7 @@ export function Detail({
 }) {
   const one = useLoad(path, everyMs === undefined ? {} : { everyMs })
   return html`
+    ${one.data === undefined && html`<${Head} title=${up[1]} trail=${[up]} />`}
     <${Loads} of=${one}>
       ${(/** @type {any} */ data) => html`
         <${Head} title=${title(data)} trail=${[up]}>
