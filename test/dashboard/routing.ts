@@ -40,7 +40,13 @@ export function routingPages(stage: Stage): void {
   })
 
   test('autopilot shows what it saves, is changed, and says which field is wrong', async () => {
-    const { page } = stage
+    const { page, gateway } = stage
+    await stage.call(gateway.adminKey, 'Hello')
+    await gateway.api('PUT', '/api/autopilot', {
+      reference_model: 'gpt-4o-mini',
+      judge: { model: 'gpt-4.1' },
+      content: { projects: ['default'] },
+    })
     await stage.visit('/autopilot')
     await page.click('summary:text-is("Change")')
     await page.selectOption('#field-mode', 'balanced')
@@ -52,6 +58,24 @@ export function routingPages(stage: Stage): void {
     await settled(stage, '/api/autopilot').toMatchObject({
       config: { mode: 'balanced', quality_threshold: 0.9 },
     })
+    await expectSound(stage)
+    await page.click('summary:text-is("Calibrate")')
+    await page.fill('#calibrate-sample_size', 'some')
+    await page.click('button:text-is("Calibrate")')
+    await page.waitForSelector('.field:has(#calibrate-sample_size) .flaw')
+    await page.fill('#calibrate-sample_size', '5')
+    await page.fill('#calibrate-candidates', 'gpt-4o')
+    await page.selectOption('#calibrate-dry_run', 'true')
+    await page.click('button:text-is("Calibrate")')
+    await page.waitForSelector('.field:has(#calibrate-max_cost_usd) .flaw')
+    await page.fill('#calibrate-max_cost_usd', '1')
+    await page.click('button:text-is("Calibrate")')
+    await page.waitForSelector('[role=status] >> text=planned')
+    await page.selectOption('#calibrate-dry_run', 'false')
+    await page.fill('#calibrate-candidates', 'gpt-4o')
+    await page.fill('#calibrate-max_cost_usd', '1')
+    await page.click('button:text-is("Calibrate")')
+    await page.waitForSelector('[role=status] >> text=/completed|failed/')
     await expectSound(stage)
     await page.click('nav >> text=Decisions')
     await page.waitForSelector('h1:text-is("Decisions of autopilot")')

@@ -1,38 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
-import { html } from './html.js'
-import { Problem } from './parts/notice.js'
 import { matched } from './router.js'
+import { from } from './script.js'
 
 /**
  * A page: where it is, what it is called in which group of the menu (without a title it is not there), and whether only admins may
  * see it.
  * @typedef {{ at: string, title?: string, group?: string, admin?: boolean, show: (props: any) => any }} Page
  */
-
-/**
- * A page whose script is loaded when somebody goes there.
- * @template {Record<string, any>} M
- * @param {() => Promise<M>} load
- * @param {keyof M} name
- */
-function from(load, name) {
-  /** @type {((props: any) => any) | undefined} */
-  let page
-  return function Loaded(/** @type {any} */ props) {
-    const [error, setError] = useState(/** @type {Error | undefined} */ (undefined))
-    const [, setReady] = useState(page !== undefined)
-    useEffect(() => {
-      load().then((module) => {
-        page = module[name]
-        setReady(true)
-      }, setError)
-    }, [])
-    if (page) return html`<${page} ...${props} />`
-    // A gateway with other pages has other addresses for their scripts.
-    if (error) return html`<${Problem} error=${error} retry=${() => location.reload()} />`
-    return html`<div class="waiting" aria-busy="true"></div>`
-  }
-}
 
 const watch = 'Watch'
 const guard = 'Guard'

@@ -2,6 +2,7 @@ import { ask } from '../api.js'
 import { html } from '../html.js'
 import { useLoad } from '../load.js'
 import { Actions } from '../parts/actions.js'
+import { Calibrate } from '../parts/calibration.js'
 import { Bars } from '../parts/chart.js'
 import { column, number, State } from '../parts/columns.js'
 import { Fold } from '../parts/fold.js'
@@ -63,6 +64,7 @@ export function Autopilot() {
         <//>
       `}
     <//>
+    <${Calibrate} />
     <${Loads} of=${stats}>
       ${(/** @type {any} */ data) => html`
         <div class="grid">

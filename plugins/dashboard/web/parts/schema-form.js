@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from '../api.js'
 import { html } from '../html.js'
-import { Field, settingFrom, textOf } from './field.js'
+import { Field } from './field.js'
+import { settingFrom, textOf } from './field-value.js'
 import { Problem } from './notice.js'
 
 /**
