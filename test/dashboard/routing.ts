@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { complies, startAttacked } from '../attacked.ts'
 import { expectSound, type Stage, settled } from './stage.ts'
 
 /** The pages of the red team, autopilot and optimise, and the live view. */
@@ -37,6 +38,42 @@ export function routingPages(stage: Stage): void {
     await page.click('button.danger')
     await page.waitForSelector('h1:text-is("Red team")')
     expect((await gateway.api('GET', campaign)).status).toBe(404)
+  })
+
+  test('a vulnerability is verified, accepted and opened again, and its rule added', async () => {
+    const { page, gateway } = stage
+    const attacked = await startAttacked()
+    onTestFinished(() => attacked.close())
+    attacked.behave(complies)
+    const provider = { type: 'openai', base_url: attacked.url, api_key: 'sk-test', models: ['weak-*'] }
+    await gateway.api('POST', '/api/proxy/providers', { name: 'attacked', ...provider })
+    const { body: campaign } = await gateway.api('POST', '/api/redteam/campaigns', {
+      name: 'Weak',
+      target: { model: 'attacked/weak-1' },
+      attack_types: ['prompt_injection'],
+      strategies: [],
+      languages: ['en'],
+    })
+    const hunt = { generations: 1, population: 2, wait_ms: 60_000 }
+    await gateway.api('POST', `/api/redteam/campaigns/${campaign.id}/hunt`, hunt)
+    const found = `/api/redteam/vulnerabilities?campaign_id=${campaign.id}`
+    await settled(stage, found).toMatchObject({ vulnerabilities: [{ status: 'open' }] })
+    await stage.visit(`/redteam/vulnerabilities?campaign_id=${campaign.id}`)
+    await page.click('button:text-is("Verify")')
+    await settled(stage, found).toMatchObject({ vulnerabilities: [{ verified_at: expect.any(String) }] })
+    await page.click('button:text-is("Accept")')
+    await settled(stage, found).toMatchObject({ vulnerabilities: [{ status: 'accepted' }] })
+    await page.click('button:text-is("Open again")')
+    await settled(stage, found).toMatchObject({ vulnerabilities: [{ status: 'open' }] })
+    await page.click('button:text-is("Add its rule")')
+    await settled(stage, '/api/guardrails').toMatchObject({ total: 1 })
+    await expectSound(stage)
+    const { rules } = (await gateway.api('GET', '/api/guardrails')).body
+    await gateway.api('DELETE', `/api/guardrails/${rules[0].id}`)
+    await stage.visit(`/redteam/${campaign.id}`)
+    await page.waitForSelector('text=What got through')
+    await expectSound(stage)
+    await gateway.api('DELETE', '/api/proxy/providers/attacked')
   })
 
   test('autopilot shows what it saves, is changed, and says which field is wrong', async () => {

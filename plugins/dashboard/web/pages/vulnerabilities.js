@@ -8,8 +8,9 @@ import { tabs } from './campaigns.js'
 /**
  * @param {any} row
  * @param {() => void} reload
+ * @param {boolean} isAdmin
  */
-function actions({ id, status }, reload) {
+function actions({ id, status, suggested_rule: rule }, reload, isAdmin) {
   const path = `/api/redteam/vulnerabilities/${encodeURIComponent(id)}`
   const set = (/** @type {string} */ to) => () => ask('PUT', path, { body: { status: to } })
   return html`
@@ -18,6 +19,8 @@ function actions({ id, status }, reload) {
       done=${reload}
       of=${[
         { title: 'Verify', run: () => ask('POST', `${path}/verify`, { body: {} }) },
+        isAdmin &&
+          rule && { title: 'Add its rule', run: () => ask('POST', '/api/guardrails', { body: rule }) },
         status !== 'accepted' && { title: 'Accept', run: set('accepted') },
         status !== 'open' && { title: 'Open again', run: set('open') },
       ]}
@@ -39,7 +42,7 @@ export const Vulnerabilities = listPage({
     { name: 'campaign_id', label: 'Campaign' },
     { name: 'status', label: 'Status', choices: ['open', 'mitigated', 'accepted', 'regressed'] },
   ],
-  columns: (reload) => [
+  columns: (reload, { session }) => [
     column('What', 'title'),
     state('Severity', 'severity'),
     state('Status', 'status'),
@@ -47,6 +50,6 @@ export const Vulnerabilities = listPage({
     column('OWASP', 'taxonomy', ({ owasp_llm }) => owasp_llm),
     column('Again', 'reproductions', ({ tried, succeeded }) => `${succeeded} of ${tried}`),
     time('Verified', 'verified_at'),
-    column('Do', 'id', (_, row) => actions(row, reload)),
+    column('Do', 'id', (_, row) => actions(row, reload, session.type === 'admin')),
   ],
 })
