@@ -118,13 +118,17 @@ export class Events {
   }
 
   #call(listener: Listener<unknown>, occurrence: Occurrence, waiting: Promise<unknown>[]): void {
-    const fail = (error: unknown): void => this.#parts.failed(error, occurrence.type.name)
     try {
       const result = listener(occurrence.data, occurrence)
-      if (result instanceof Promise) waiting.push(result.catch(fail))
+      if (result instanceof Promise) waiting.push(this.#heard(result, occurrence))
     } catch (error) {
-      fail(error)
+      this.#parts.failed(error, occurrence.type.name)
     }
+  }
+
+  /** Apart, as a function that holds a closure costs each listener a context, also where nothing takes its time. */
+  #heard(result: Promise<unknown>, { type }: Occurrence): Promise<unknown> {
+    return result.catch((error) => this.#parts.failed(error, type.name))
   }
 
   #keep(transaction: Transaction, occurrence: Occurrence): void {

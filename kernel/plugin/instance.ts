@@ -110,9 +110,15 @@ export function contextOf<S>(
   let store: Store | undefined
   const log = parts.log.child({ plugin: id })
   const { relay = oneThread, isDormant = false } = parts
-  const find = <T>(token: Token<T>): T | undefined => {
+  /** Services that the plugin may use: hooks ask for some with each call. */
+  const allowed = new Set<symbol>()
+  const allow = (token: symbol): void => {
     const lacks = permissionOf(token)
     if (lacks !== undefined && !grants.services.has(lacks)) throw denied(id, 'uses a service', lacks)
+    allowed.add(token)
+  }
+  const find = <T>(token: Token<T>): T | undefined => {
+    if (!allowed.has(token)) allow(token)
     const offered = parts.service(token) ?? instance.services.get(token)
     if (offered !== undefined) return offered as T
     return parts.container?.isRegistered(token, true) ? parts.container.resolve<T>(token) : undefined
