@@ -11,11 +11,13 @@ import type {
   Store,
   Transaction,
 } from '#kernel'
+import { foundBy } from './columns.ts'
 import type { End } from './entry.ts'
-import { digested, factsOf, type Made, newLedger, placed } from './facts.ts'
+import { type Facts, factsOf, newLedger, placed } from './facts.ts'
 import { matches } from './query.ts'
+import { recordedOf } from './recorded.ts'
 import { Recorder } from './recorder.ts'
-import { entriesOf, joined, type Segment, segmentOf, segmentSchema } from './segment.ts'
+import { entriesOf, joined, type Segment, segmentSchema } from './segment.ts'
 import { Segments } from './segments.ts'
 
 /** The purpose of commitments: those of other plugins to the same facts differ. */
@@ -35,15 +37,15 @@ export class Chain implements Ledger {
   }
 
   async append(draft: LedgerDraft, source: LedgerEntry['source'] = 'gateway'): Promise<LedgerEntry> {
-    const made = await this.#digestedOf(draft, source)
-    const segment = await this.#sequence.append((last) => this.#segmentOf(made, last))
+    const facts = factsOf(await this.#withoutPersons(draft), source)
+    const segment = await this.#sequence.append((last) => this.#segmentOf(facts, last))
     return entriesOf(segment)[0]!
   }
 
   async prepare(draft: LedgerDraft): Promise<(transaction: Transaction) => LedgerEntry> {
-    const made = await this.#digestedOf(draft, 'gateway')
+    const facts = factsOf(await this.#withoutPersons(draft), 'gateway')
     return (transaction) => {
-      const segment = this.#segmentOf(made, transaction.end(this.#sequence).entry)
+      const segment = this.#segmentOf(facts, transaction.end(this.#sequence).entry)
       transaction.append(this.#sequence, () => segment)
       return entriesOf(segment)[0]!
     }
@@ -51,15 +53,12 @@ export class Chain implements Ledger {
 
   record(draft: LedgerDraft | (() => ImpersonalDraft)): boolean {
     try {
-      const made = this.#factsOf(typeof draft === 'function' ? draft() : draft, 'gateway')
-      if (!(made instanceof Promise)) return this.#recorder.record(made)
-      made.then(
-        (known) => this.#recorder.record(known),
-        () => this.#recorder.drop(),
-      )
+      const known = this.#withoutPersons(typeof draft === 'function' ? draft() : draft)
+      if (!(known instanceof Promise)) return this.#record(known)
+      known.then((later) => this.#record(later)).catch(() => this.#recorder.drop())
       return true
     } catch {
-      // No entry can hold these facts.
+      // What is no JSON can be no entry.
       return this.#recorder.drop()
     }
   }
@@ -93,24 +92,23 @@ export class Chain implements Ledger {
       if (matches(entry, query)) yield entry
   }
 
-  async #digestedOf(draft: LedgerDraft, source: LedgerEntry['source']): Promise<Made> {
-    const { facts, found } = await this.#factsOf(draft, source)
-    return { facts: digested(facts), found }
+  #record(draft: ImpersonalDraft): boolean {
+    return this.#recorder.record(recordedOf(draft, 'gateway'), foundBy(draft))
   }
 
-  #segmentOf({ facts, found }: Made, last: End = newLedger()): Segment {
-    const segment = segmentOf(joined([placed(facts, last)]), [found])
+  #segmentOf(facts: Facts, last: End = newLedger()): Segment {
+    const segment = joined([placed(facts, last)])
     this.#recorder.appended(segment)
     return segment
   }
 
-  /** A promise only while a person's salt is not in memory. */
-  #factsOf(draft: LedgerDraft, source: LedgerEntry['source']): Awaitable<Made> {
+  /** A draft with commitments in place of facts about a person. A promise only while the person's salt is not in memory. */
+  #withoutPersons(draft: LedgerDraft): Awaitable<ImpersonalDraft> {
     const { personal } = draft
-    if (!personal) return factsOf(draft, source)
-    const committed = (commit: (text: string) => string): Made => {
+    if (!personal) return draft
+    const committed = (commit: (text: string) => string): ImpersonalDraft => {
       const fields = Object.entries(personal.fields).map(([name, text]) => [name, commit(text)])
-      return factsOf({ ...draft, detail: { ...draft.detail, ...Object.fromEntries(fields) } }, source)
+      return { ...draft, detail: { ...draft.detail, ...Object.fromEntries(fields) } }
     }
     const commit = this.#sealing().commitFor(purpose, personal.of)
     return commit instanceof Promise ? commit.then(committed) : committed(commit)

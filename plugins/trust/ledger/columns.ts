@@ -1,4 +1,4 @@
-import type { LedgerEntry, LedgerQuery } from '#kernel'
+import type { LedgerDraft, LedgerEntry, LedgerQuery } from '#kernel'
 
 /** What an entry is found by. */
 export interface Found {
@@ -16,7 +16,7 @@ interface Column {
 /** What entries that follow each other are found by. Many entries share few values. */
 export type Columns = Readonly<Record<keyof Found, Column>>
 
-export const foundBy = ({ event_type, actor, resource }: LedgerEntry): Found => ({
+export const foundBy = ({ event_type, actor, resource }: LedgerDraft | LedgerEntry): Found => ({
   event_type,
   actor: actor.id,
   resource: resource?.id,

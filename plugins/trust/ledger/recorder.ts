@@ -1,8 +1,10 @@
 import type { Awaitable, Sequence } from '#kernel'
 import { Batch } from './batch.ts'
+import type { Found } from './columns.ts'
 import type { End } from './entry.ts'
-import { type Made, newLedger } from './facts.ts'
+import { newLedger } from './facts.ts'
 import { LinkingThread } from './linking/thread.ts'
+import type { Recorded } from './recorded.ts'
 import { mostEntries, type Segment } from './segment.ts'
 
 /** How long entries wait for others, in milliseconds. */
@@ -46,10 +48,10 @@ export class Recorder {
   }
 
   /** False when there is no room. */
-  record(made: Made): boolean {
+  record(recorded: Recorded, found: Found): boolean {
     if (this.#length > mostLength || (!this.#batch && !this.#hasRoom)) return this.drop()
     this.#batch ??= this.#open()
-    this.#length += this.#batch.add(made)
+    this.#length += this.#batch.add(recorded, found)
     if (this.#isClosed) this.queue()
     else if (this.#batch.isFull) this.#send()
     else this.#timer ??= setTimeout(() => this.#send(), waitMs).unref()
@@ -124,7 +126,7 @@ export class Recorder {
       return
     }
     this.#length -= batch.length
-    this.drop(batch.facts.length)
+    this.drop(batch.recorded.length)
   }
 
   #linkAhead(batch: Batch): void {
@@ -132,7 +134,7 @@ export class Recorder {
     const link = async (): Promise<End | undefined> => {
       const end = await before
       if (!end) return undefined
-      const linked = await this.#thread.link(batch.facts, end)
+      const linked = await this.#thread.link(batch.recorded, end)
       batch.keep(end, linked)
       return linked.entries ?? end
     }
@@ -156,7 +158,7 @@ export class Recorder {
     if (isFirst) this.#length -= batch.length
     const { segment, dropped } = batch.placed(last)
     if (isFirst) this.drop(dropped)
-    if (!segment) throw new TypeError('None of these facts can be an entry.')
+    if (!segment) throw new TypeError('None of these drafts can be an entry.')
     if (!isExpected) this.appended(segment)
     return segment
   }

@@ -7,7 +7,7 @@ import type { LedgerEntry } from '#kernel'
 import { startGateway } from '../../../test/harness.ts'
 import type { End } from './entry.ts'
 import { factsOf, newLedger, placed } from './facts.ts'
-import { entriesOf, joined, type Segment, segmentOf } from './segment.ts'
+import { entriesOf, joined, type Segment } from './segment.ts'
 
 /** A ledger of twenty entries with a checkpoint of the last, which each case changes while no gateway runs. */
 
@@ -162,9 +162,9 @@ class Stored {
       const [entry] = entriesOf(this.get(seq)) as [LedgerEntry]
       const { action, created_at, detail, event_type, actor, source } = entry
       const draft = { actor, action: seq === from ? 'forge' : action, detail, event_type }
-      const { facts, found } = factsOf(draft, source, Date.parse(created_at))
+      const facts = factsOf(draft, source, Date.parse(created_at))
       const forged = placed(facts, end ?? newLedger())
-      await this.put(seq, segmentOf(joined([forged]), [found]))
+      await this.put(seq, joined([forged]))
       end = forged
     }
   }

@@ -1,8 +1,8 @@
 import { SupervisedWorker } from '#kit'
 import type { End } from '../entry.ts'
-import type { Facts } from '../facts.ts'
+import { joinedRecords, type Recorded } from '../recorded.ts'
 import type { Linked } from './link.ts'
-import { betweenFacts, type LinkingMethods } from './methods.ts'
+import type { LinkingMethods } from './methods.ts'
 
 const startMs = 30_000
 /** Bodies of calls are long, and live as long as their hash takes. */
@@ -22,9 +22,9 @@ export class LinkingThread {
   })
 
   /** As `link` does it. Rejects when the thread does not come through it. */
-  async link(facts: readonly Facts[], end: End): Promise<Linked> {
+  async link(recorded: readonly Recorded[], end: End): Promise<Linked> {
     await this.#worker.start()
-    return this.#worker.call('link', { facts: facts.join(betweenFacts), end })
+    return this.#worker.call('link', { recorded: joinedRecords(recorded), end })
   }
 
   close(): Promise<void> {

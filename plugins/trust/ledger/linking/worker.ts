@@ -1,9 +1,10 @@
 import { parentPort } from 'node:worker_threads'
 import { RpcPort } from '#kit'
+import { partedRecords } from '../recorded.ts'
 import { link } from './link.ts'
-import { betweenFacts, type LinkingMethods } from './methods.ts'
+import type { LinkingMethods } from './methods.ts'
 
 /** The thread in which hashes of many entries are made. */
 new RpcPort<Record<never, never>, LinkingMethods>(parentPort!, {
-  link: ({ facts, end }) => link(facts.split(betweenFacts), end),
+  link: ({ recorded, end }) => link(partedRecords(recorded), end),
 })
