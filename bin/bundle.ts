@@ -10,7 +10,7 @@ const entries = [
   'bin/main.ts',
   'gateway/posting/posting.ts',
   'gateway/threads/thread.ts',
-  'kernel/isolation/guest.ts',
+  'isolation/guest.ts',
   'plugins/models/tokens/worker.ts',
   'plugins/trust/ledger/linking/worker.ts',
   '{contract,kit,plugins/upstream/kit}/index.ts',

@@ -10,6 +10,7 @@ const inputs = [
     'config',
     'contract',
     'gateway',
+    'isolation',
     'kernel',
     'kit',
     'modules',

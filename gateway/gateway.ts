@@ -1,6 +1,7 @@
 import { Accounts } from '../accounts/accounts.ts'
 import { firstAdminKey } from '../accounts/first-key.ts'
 import type { Config } from '../config/config.ts'
+import { isolateWithin } from '../isolation/isolate.ts'
 import { type BootOptions, boot, type Kernel } from '../kernel/boot.ts'
 import { onContained, tellContained } from '../kernel/contain.ts'
 import type { Discovered } from '../kernel/discovery/manifest.ts'
@@ -87,6 +88,7 @@ export async function openGateway({
       pluginData,
       personal: (registry) => personalOf(registry, log),
       poster,
+      isolation: isolateWithin(config.workers),
       freezeAll,
       others: first && ((parts) => new ThreadPool({ config, env, log, ...first, ...parts })),
       thread: thread && { ...thread, forward: forwardTo(thread.main), onward: relayEvents(thread.relay) },

@@ -12,9 +12,7 @@ import { Callers } from './http/caller.ts'
 import { FailedKeys } from './http/failed-keys.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
-import { isolateWithin } from './isolation/isolate.ts'
 import { IpRanges } from './kit/ip-ranges.ts'
-import type { Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import type { Poster } from './permissions/post.ts'
 import { openJournal } from './plugin/journal.ts'
@@ -23,7 +21,7 @@ import { Registry } from './plugin/registry.ts'
 import type { Relay } from './plugin/relay.ts'
 import type { Reloader } from './plugin/reloader.ts'
 import { Scope } from './plugin/scope.ts'
-import { type SettingChange, storedSetting } from './plugin/setting.ts'
+import { storedSetting } from './plugin/setting.ts'
 import type { NumberedNews } from './plugin/transaction.ts'
 import { Queues } from './queues.ts'
 import { Refusals } from './refusals.ts'
@@ -47,10 +45,11 @@ export interface Kernel {
   close(): Promise<void>
 }
 
-export interface BootOptions {
+type Given = ConstructorParameters<typeof Registry>[0]
+
+export interface BootOptions extends Pick<Given, 'configured' | 'isolation' | 'log'> {
   readonly config: Config
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly log: Log
   /** Of the gateway. */
   readonly version: string
   readonly secrets: Secrets
@@ -62,8 +61,6 @@ export interface BootOptions {
   readonly reloader: (registry: Registry) => Reloader
   /** The plugins that were found first. */
   readonly found: readonly Discovered[]
-  /** The settings in the configuration file, by the ids of plugins; of a binding under `module/name`. */
-  readonly configured: Readonly<Record<string, SettingChange>>
   readonly pluginData: PluginData
   /** Makes what asks plugins about the data of persons that they keep. */
   readonly personal: (registry: Registry) => Personal
@@ -80,7 +77,7 @@ export interface BootOptions {
 
 /** Each step owns what it opens; when one fails, the steps before it are undone in reverse. */
 export async function boot(options: BootOptions): Promise<Kernel> {
-  const { config, log, engine, accounts, relay, thread, pluginData } = options
+  const { config, configured, isolation, log, engine, accounts, relay, thread, pluginData } = options
   const freezeAll = options.freezeAll ?? config.plugins.watch
   const scope = new Scope('kernel')
   try {
@@ -109,11 +106,11 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       store: engine.namespace(storeOfPlugins),
       engine,
       settings: store.collection('settings', { schema: storedSetting }),
-      configured: options.configured,
+      configured,
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
       outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, poster: options.poster },
-      isolation: isolateWithin(config.workers),
+      isolation,
       retireMs,
       relay,
       journal: thread ? undefined : openJournal(store),

@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { z as same } from 'zod/v4'
 import { listQuery } from 'switchyard/kit'
 
-const places = { built: '${built}/', bundled: '${path.resolve('node_modules/.cache/bundles')}/', sources: '${path.resolve('kernel')}/' }
+const places = { built: '${built}/', bundled: '${path.resolve('node_modules/.cache/bundles')}/', sources: '${path.resolve()}/' }
 const from = (code) => Object.keys(places).find((name) => code.includes(places[name])) ?? 'nowhere'
 
 export default {

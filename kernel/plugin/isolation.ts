@@ -14,7 +14,7 @@ export interface Migrated {
   readonly settings: unknown
 }
 
-/** Runs modules in workers of their own. Boot hands it in: nothing here knows how a worker is run. */
+/** Runs modules in workers of their own. The gateway hands it in: the kernel does not know how a worker is run. */
 export interface Isolation {
   /** Learns the settings that a module takes, without running its code in this thread. */
   describe(plugin: Plugin): Promise<z.ZodType>

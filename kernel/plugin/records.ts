@@ -17,7 +17,7 @@ export interface RecordParts {
   readonly events: Events
   readonly log: Log
   readonly settings: Collection<StoredSetting>
-  /** The settings in the configuration file; of a binding under `module/name`. */
+  /** The settings in the configuration file, by the ids of plugins; of a binding under `module/name`. */
   readonly configured: Readonly<Record<string, SettingChange>>
   /** When a module that keeps failing is left out. */
   readonly circuit?: CircuitLimits

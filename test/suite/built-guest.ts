@@ -18,4 +18,4 @@ registerHooks({
   },
 })
 
-await import(pathToFileURL(path.join(built, 'kernel/isolation/guest.js')).href)
+await import(pathToFileURL(path.join(built, 'isolation/guest.js')).href)

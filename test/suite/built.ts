@@ -9,7 +9,7 @@ import { built } from '../built.ts'
 
 /** Everything that decides what is built. */
 const inputs = [
-  '{accounts,bin,config,contract,gateway,kernel,kit,staging,storage,workers,modules,plugins,test}/**/*.*',
+  '{accounts,bin,config,contract,gateway,isolation,kernel,kit,staging,storage,workers,modules,plugins,test}/**/*.*',
   'package-lock.json',
 ]
 
@@ -36,7 +36,7 @@ export default async function setup(): Promise<void> {
 const workers: Readonly<Record<string, string>> = {
   'gateway/posting/posting-thread.ts': path.join(built, 'gateway/posting/posting.js'),
   'gateway/threads/thread-pool.ts': path.join(built, 'gateway/threads/thread.js'),
-  'kernel/isolation/isolate.ts': path.resolve('test/suite/built-guest.ts'),
+  'isolation/isolate.ts': path.resolve('test/suite/built-guest.ts'),
   'plugins/models/tokens/thread.ts': path.join(built, 'plugins/models/tokens/worker.js'),
   'plugins/trust/ledger/linking/thread.ts': path.join(built, 'plugins/trust/ledger/linking/worker.js'),
 }

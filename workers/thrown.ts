@@ -1,5 +1,3 @@
-import { StoreError, type StoreErrorCode } from '../../storage/index.ts'
-import type { ErrorCodec } from '../../storage/shared/rpc-port.ts'
 import {
   ClientGone,
   type ErrorCode,
@@ -7,8 +5,10 @@ import {
   isUpstreamError,
   type UpstreamDetail,
   UpstreamError,
-} from '../errors.ts'
-import { HookFault } from '../hook-fault.ts'
+} from '../kernel/errors.ts'
+import { HookFault } from '../kernel/hook-fault.ts'
+import { StoreError, type StoreErrorCode } from '../storage/index.ts'
+import type { ErrorCodec } from '../storage/shared/rpc-port.ts'
 
 /** An error as it crosses between threads. */
 export interface Thrown {

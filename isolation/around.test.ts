@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { streamsAsWhole } from '../../test/cuts.ts'
-import { contentOf, type Isolated, places, shareGateways, textOf } from '../../test/isolated.ts'
+import { streamsAsWhole } from '../test/cuts.ts'
+import { contentOf, type Isolated, places, shareGateways, textOf } from '../test/isolated.ts'
 
 /** What an `around` does: the same in the process and in a worker. */
 

@@ -1,7 +1,7 @@
-import type { CompletionChunk } from '../call/canonical.ts'
-import { type GatewayError, internalError } from '../errors.ts'
-import { HookFault } from '../hook-fault.ts'
-import { Chunk } from '../stream/chunk.ts'
+import type { CompletionChunk } from '../kernel/call/canonical.ts'
+import { type GatewayError, internalError } from '../kernel/errors.ts'
+import { HookFault } from '../kernel/hook-fault.ts'
+import { Chunk } from '../kernel/stream/chunk.ts'
 
 /** A chunk as it crosses: the other side parses a provider's event, unless this side has parsed it before. */
 interface ChunkView {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Dropin } from '../../test/dropins.ts'
-import { contentOf, type Isolated, shareGateways, textOf } from '../../test/isolated.ts'
+import type { Dropin } from '../test/dropins.ts'
+import { contentOf, type Isolated, shareGateways, textOf } from '../test/isolated.ts'
 
 const startIsolated = shareGateways()
 let far: Isolated

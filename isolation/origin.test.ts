@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
-import { writeDropins } from '../../test/dropins.ts'
-import { startGateway, type TestGateway } from '../../test/harness.ts'
-import { places } from '../../test/isolated.ts'
-import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import { writeDropins } from '../test/dropins.ts'
+import { startGateway, type TestGateway } from '../test/harness.ts'
+import { places } from '../test/isolated.ts'
+import { startUpstream, type Upstream } from '../test/upstream/index.ts'
 
 let gateway: TestGateway
 let upstream: Upstream

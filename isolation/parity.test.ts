@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { contentOf, type Isolated, places, shareGateways, textOf } from '../../test/isolated.ts'
+import { contentOf, type Isolated, places, shareGateways, textOf } from '../test/isolated.ts'
 
 /** Each of these modules does the same in the process and in a worker. */
 

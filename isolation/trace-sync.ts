@@ -1,5 +1,5 @@
-import type { Completion } from '../call/canonical.ts'
-import { type Attempt, Trace } from '../call/trace.ts'
+import type { Completion } from '../kernel/call/canonical.ts'
+import { type Attempt, Trace } from '../kernel/call/trace.ts'
 import type { GuestCall } from './guest-calls.ts'
 import type { CallThrown } from './protocol.ts'
 import type { RemoteCall } from './remote-calls.ts'

@@ -1,9 +1,15 @@
-import type { EventBus } from '../chain/read-only.ts'
-import { type EmitOptions, Happening, noOptions, receive, type SentEvent } from '../events/happening.ts'
-import { Events, type EventType, type Occurrence } from '../events.ts'
-import { HookFault } from '../hook-fault.ts'
-import { jsonSchemaOf } from '../kit/json-schema.ts'
-import type { Log } from '../log.ts'
+import type { EventBus } from '../kernel/chain/read-only.ts'
+import {
+  type EmitOptions,
+  Happening,
+  noOptions,
+  receive,
+  type SentEvent,
+} from '../kernel/events/happening.ts'
+import { Events, type EventType, type Occurrence } from '../kernel/events.ts'
+import { HookFault } from '../kernel/hook-fault.ts'
+import { jsonSchemaOf } from '../kernel/kit/json-schema.ts'
+import type { Log } from '../kernel/log.ts'
 import type { Host } from './guest-calls.ts'
 
 type Listener<T> = (data: T, occurrence: Occurrence<T>) => unknown

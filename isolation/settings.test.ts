@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
-import { writeDropins } from '../../test/dropins.ts'
-import { startGateway, type TestGateway } from '../../test/harness.ts'
-import { places } from '../../test/isolated.ts'
-import { writePlugin } from '../../test/plugin-folder.ts'
+import { writeDropins } from '../test/dropins.ts'
+import { startGateway, type TestGateway } from '../test/harness.ts'
+import { places } from '../test/isolated.ts'
+import { writePlugin } from '../test/plugin-folder.ts'
 
 let gateway: TestGateway
 let remove = async (): Promise<void> => {}

@@ -1,6 +1,6 @@
-import type { Cancel } from '../call/cancel.ts'
-import type { Awaitable } from '../chain/hooks.ts'
-import { errorOf, thrownOf } from '../threads/thrown.ts'
+import type { Cancel } from '../kernel/call/cancel.ts'
+import type { Awaitable } from '../kernel/chain/hooks.ts'
+import { errorOf, thrownOf } from '../workers/thrown.ts'
 import { Numbered, type Side } from './numbered.ts'
 import type { Abort, Answered, CallThrown } from './protocol.ts'
 

@@ -1,5 +1,5 @@
-import type { Log } from '../log.ts'
-import { thrownOf } from '../threads/thrown.ts'
+import type { Log } from '../kernel/log.ts'
+import { thrownOf } from '../workers/thrown.ts'
 import type { Host } from './guest-calls.ts'
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const

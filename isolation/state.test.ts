@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Isolated, places, shareGateways } from '../../test/isolated.ts'
+import { type Isolated, places, shareGateways } from '../test/isolated.ts'
 
 /** What a module stores and hears: the same in the process and in a worker. */
 

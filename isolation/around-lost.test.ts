@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { contentOf, type Isolated, shareGateways, textOf } from '../../test/isolated.ts'
+import { contentOf, type Isolated, shareGateways, textOf } from '../test/isolated.ts'
 
 /** An `around` whose worker is lost, while what is inside it runs and after: the call ends by the module's policy. */
 

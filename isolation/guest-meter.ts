@@ -1,6 +1,6 @@
-import { Meter } from '../chain/meter.ts'
-import { faultOf, HookFault } from '../hook-fault.ts'
-import { thrownOf } from '../threads/thrown.ts'
+import { Meter } from '../kernel/chain/meter.ts'
+import { faultOf, HookFault } from '../kernel/hook-fault.ts'
+import { thrownOf } from '../workers/thrown.ts'
 import type { Host } from './guest-calls.ts'
 
 /** Counts nothing: it passes failures, refusals and the module's reports to the other side, which counts. */

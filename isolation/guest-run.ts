@@ -1,5 +1,5 @@
-import type { Call } from '../call/call.ts'
-import type { Reply } from '../call/reply.ts'
+import type { Call } from '../kernel/call/call.ts'
+import type { Reply } from '../kernel/call/reply.ts'
 import { ChunkArrivals, type ChunkBatch, type ChunkItems } from './chunk-transit.ts'
 import type { GuestCall, GuestCalls, Host } from './guest-calls.ts'
 import { Passage } from './passage.ts'
