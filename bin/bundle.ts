@@ -8,9 +8,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** What is started or imported by its place; a file of all others lies in a chunk, where those that need it share it. */
 const entries = [
   'bin/main.ts',
-  'gateway/posting/posting.ts',
   'gateway/threads/thread.ts',
   'isolation/guest.ts',
+  'network/posting.ts',
   'plugins/models/tokens/worker.ts',
   'plugins/trust/ledger/linking/worker.ts',
   '{contract,kit,plugins/upstream/kit}/index.ts',

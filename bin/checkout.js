@@ -14,6 +14,7 @@ const inputs = [
     'kernel',
     'kit',
     'modules',
+    'network',
     'plugins',
     'staging',
     'storage',

@@ -7,6 +7,9 @@ import { onContained, tellContained } from '../kernel/contain.ts'
 import type { Discovered } from '../kernel/discovery/manifest.ts'
 import type { Log } from '../kernel/log.ts'
 import { Scope } from '../kernel/plugin/scope.ts'
+import { Egress } from '../network/egress.ts'
+import { networkOf } from '../network/network.ts'
+import { PostingThread } from '../network/posting-thread.ts'
 import { Stage } from '../staging/stage.ts'
 import { configuredPlugins } from './configured.ts'
 import { discoverPlugins, missingFolders } from './discovery/discovery.ts'
@@ -15,7 +18,6 @@ import { DiskData } from './disk-data.ts'
 import { createLog } from './log.ts'
 import { openStore, type ThreadParts } from './open-store.ts'
 import { personalOf } from './personal-data.ts'
-import { PostingThread } from './posting/posting-thread.ts'
 import { openSecrets } from './secrets/open-secrets.ts'
 import { forwardTo } from './threads/forward.ts'
 import { relayEvents } from './threads/relay.ts'
@@ -62,7 +64,8 @@ export async function openGateway({
     for (const folder of thread ? [] : await missingFolders(config.pluginDirs))
       log.warn({ folder }, 'a folder of plugin_dirs is not there')
     const found = await discoverPlugins(config, stage)
-    const poster = new PostingThread(config.egress.allow)
+    const { allow } = config.egress
+    const poster = new PostingThread(allow)
     scope.own(() => poster.close())
     const pluginData = new DiskData(engine, config.dataDir)
     if (!thread) await upkeep?.(found, pluginData)
@@ -87,8 +90,8 @@ export async function openGateway({
       configured: await configuredPlugins(config, found),
       pluginData,
       personal: (registry) => personalOf(registry, log),
-      poster,
-      isolation: isolateWithin(config.workers),
+      network: networkOf(new Egress(allow), poster),
+      isolation: isolateWithin(config.workers, allow),
       freezeAll,
       others: first && ((parts) => new ThreadPool({ config, env, log, ...first, ...parts })),
       thread: thread && { ...thread, forward: forwardTo(thread.main), onward: relayEvents(thread.relay) },

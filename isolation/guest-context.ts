@@ -2,10 +2,11 @@ import { ModelCalls } from '../kernel/contract/calls.ts'
 import type { Context } from '../kernel/contract/plugin.ts'
 import { HookFault } from '../kernel/hook-fault.ts'
 import type { Log } from '../kernel/log.ts'
-import { Egress } from '../kernel/permissions/egress.ts'
 import { contextOf, type Instance } from '../kernel/plugin/instance.ts'
 import type { Memory } from '../kernel/plugin/memory.ts'
 import { oneThread, type Relay } from '../kernel/plugin/relay.ts'
+import { Egress } from '../network/egress.ts'
+import { networkOf } from '../network/network.ts'
 import type { GuestStore } from '../storage/shared/guest-store.ts'
 import type { Host } from './guest-calls.ts'
 import type { GuestEvents } from './guest-events.ts'
@@ -70,7 +71,7 @@ export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts
       service: (token) => (token === ModelCalls ? models : undefined),
       current: () => true,
       relay: given.isOnly ? oneThread : severalThreads(id, given.isFirst),
-      outbound: { egress: new Egress(given.egressAllow), secrets: given.secrets },
+      outbound: { network: networkOf(new Egress(given.egressAllow)), secrets: given.secrets },
     },
     manifest,
     instance,

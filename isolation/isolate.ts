@@ -3,7 +3,6 @@ import path from 'node:path'
 import { z } from 'zod'
 import type { ChainHooks } from '../kernel/chain/batches.ts'
 import type { ModuleManifest } from '../kernel/discovery/manifest.ts'
-import { noOutbound } from '../kernel/permissions/outbound.ts'
 import { grantsOf } from '../kernel/permissions/permissions.ts'
 import { type ContextParts, contextOf, type Instance } from '../kernel/plugin/instance.ts'
 import type { Isolation } from '../kernel/plugin/isolation.ts'
@@ -25,11 +24,11 @@ interface WorkerLimits {
 /** Milliseconds until a worker is set up, unless the configuration says otherwise. */
 const defaultStartMs = 30_000
 
-/** Runs modules in workers within these bounds. */
-export const isolateWithin = (limits: WorkerLimits): Isolation => ({
+/** Runs modules in workers within these bounds. `egressAllow` is what the configuration lets them reach beside the public internet. */
+export const isolateWithin = (limits: WorkerLimits, egressAllow: readonly string[]): Isolation => ({
   describe: (plugin) => describeInWorker(plugin, limits),
   migrate: (plugin, older) => askInWorker(plugin, limits, (guest) => guest.call('migrate', older)),
-  setUp: (plugin, instance, parts) => setUpInWorker(plugin, instance, parts, limits),
+  setUp: (plugin, instance, parts) => setUpInWorker(plugin, instance, parts, limits, egressAllow),
 })
 
 async function setUpInWorker(
@@ -37,15 +36,15 @@ async function setUpInWorker(
   instance: Instance,
   parts: ContextParts,
   limits: WorkerLimits,
+  egressAllow: readonly string[],
 ): Promise<ChainHooks> {
   const manifest = plugin.manifest as ModuleManifest
   const { memory, meter } = plugin
   const { config } = plugin.setting!
   const context = contextOf(parts, manifest, instance, config, memory, meter)
   await memory.recall()
-  const { secrets, egress } = parts.outbound ?? noOutbound()
   const grants = grantsOf(manifest.permissions)
-  const granted = Object.entries(secrets).filter(([name]) => grants.secrets.has(name))
+  const granted = Object.entries(parts.outbound.secrets).filter(([name]) => grants.secrets.has(name))
   const module = new RemoteModule(context, grants, meter, {
     start: startOf(plugin, limits, parts.setupMs),
     failure: manifest.failure,
@@ -54,7 +53,7 @@ async function setUpInWorker(
       mode: instance.mode,
       memory: memory.values,
       secrets: Object.fromEntries(granted),
-      egressAllow: egress.allow,
+      egressAllow,
       isFirst: parts.relay?.isFirst ?? true,
       isOnly: parts.relay?.isOnly ?? true,
     }),

@@ -13,8 +13,7 @@ import { FailedKeys } from './http/failed-keys.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { IpRanges } from './kit/ip-ranges.ts'
-import { Egress } from './permissions/egress.ts'
-import type { Poster } from './permissions/post.ts'
+import type { Network } from './permissions/outbound.ts'
 import { openJournal } from './plugin/journal.ts'
 import { storeOfPlugins } from './plugin/plugin-record.ts'
 import { Registry } from './plugin/registry.ts'
@@ -66,7 +65,7 @@ export interface BootOptions extends Pick<Given, 'configured' | 'isolation' | 'l
   readonly personal: (registry: Registry) => Personal
   /** Whether the gateway's own modules, too, are handed what they cannot write into; with `plugins.watch` they are. */
   readonly freezeAll?: boolean | undefined
-  readonly poster?: Poster
+  readonly network: Network
   /** The way to the first thread. */
   readonly relay: Relay
   /** Makes the further threads, for the first of several. */
@@ -109,7 +108,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       configured,
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
-      outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, poster: options.poster },
+      outbound: { network: options.network, secrets: config.secrets },
       isolation,
       retireMs,
       relay,

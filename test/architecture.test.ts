@@ -26,6 +26,7 @@ const sources = (
       'isolation',
       'kernel',
       'kit',
+      'network',
       'staging',
       'storage',
       'workers',
@@ -94,19 +95,20 @@ test('users and keys lie in the store without a kernel: of ours that imports err
   expect([...wrong, ...run.map(({ file }) => file)]).toEqual([])
 })
 
-test('modules in workers run on the kernel, their code on disk and watched workers, and of ours only the gateway has them run', () => {
-  const wrong = own
-    .filter(({ file }) => file.startsWith('isolation/'))
-    .flatMap(({ file, imports }) =>
-      imports
-        .filter((name) => name.startsWith('#') || name.startsWith('.'))
-        .filter((name) => !/^(isolation|kernel|staging|storage\/shared|workers)\//.test(resolved(file, name)))
-        .map((name) => `${file}: ${name}`),
+test.each([
+  ['isolation', /^(isolation|kernel|network|staging|storage\/shared|workers)\//, /^(gateway|isolation)\//],
+  ['network', /^(kernel|network|storage\/shared|workers)\//, /^(gateway|isolation|network)\//],
+])('%s stands on the kernel, which does not know it: the gateway hands it in', (layer, imported, knowing) => {
+  const wrong = own.flatMap(({ file, imports }) => {
+    const places = imports
+      .filter((name) => name.startsWith('#') || name.startsWith('.'))
+      .map((name) => resolved(file, name))
+    const bad = places.filter((to) =>
+      file.startsWith(`${layer}/`) ? !imported.test(to) : to.startsWith(`${layer}/`) && !knowing.test(file),
     )
-  const knowing = own
-    .filter(({ file }) => !/^(gateway|isolation)\//.test(file))
-    .filter(({ file, imports }) => imports.some((name) => resolved(file, name).startsWith('isolation/')))
-  expect([...wrong, ...knowing.map(({ file }) => file)]).toEqual([])
+    return bad.map((to) => `${file}: ${to}`)
+  })
+  expect(wrong).toEqual([])
 })
 
 test('the configuration is read without a kernel: of ours it imports pure pieces only', () => {
@@ -201,7 +203,7 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_238,
+  '': 1_237,
   auth: 261,
   call: 2_079,
   chain: 2_895,
@@ -212,8 +214,8 @@ const budgets: Readonly<Record<string, number>> = {
   http: 1_456,
   kit: 255,
   log: 35,
-  permissions: 439,
-  plugin: 2_369,
+  permissions: 266,
+  plugin: 2_368,
   secrets: 31,
   stream: 586,
   threads: 67,
@@ -222,6 +224,7 @@ const budgets: Readonly<Record<string, number>> = {
 /** Lines of each layer beside the kernel that was a part of it. They, too, may only fall. */
 const budgetsBeside: Readonly<Record<string, number>> = {
   isolation: 2_137,
+  network: 262,
 }
 
 test('the kernel keeps its size, and so do the layers that left it', () => {

@@ -1,43 +1,31 @@
-import type { Agent, RequestInit, Response } from 'undici'
 import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { CallOptions, CompleteOptions, MadeCall, ModelCalls } from '../contract/calls.ts'
-import type { PostAnswer, PostOptions } from '../contract/plugin.ts'
+import type { Context } from '../contract/plugin.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Scope } from '../plugin/scope.ts'
-import { Egress } from './egress.ts'
 import { denied, type Grants } from './permissions.ts'
-import { type Poster, post } from './post.ts'
+
+/** Carries requests of plugins to the outside. The gateway hands it in: the kernel does not know how addresses are checked. */
+export interface Network {
+  /** Makes the requests of a plugin to these hosts, which are those of its permissions. They end with the scope. */
+  open(plugin: string, hosts: readonly string[], scope: Scope): Pick<Context<unknown>, 'fetch' | 'post'>
+}
 
 /** The means by which plugins reach the outside. */
 export interface Outbound {
-  readonly egress: Egress
+  readonly network: Network
   /** Of the configuration, by name. */
   readonly secrets: Readonly<Record<string, string>>
-  /** Without it, posts are made from this thread. */
-  readonly poster?: Poster | undefined
 }
-
-/** A gateway without secrets; to the public internet only. */
-export const noOutbound = (): Outbound => ({ egress: new Egress([]), secrets: {} })
 
 /** The part of a context that leads outside, by what the plugin asked for. */
 export function outboundOf(
   id: string,
   grants: Grants,
   scope: Scope,
-  { egress, secrets, poster }: Outbound,
+  { network, secrets }: Outbound,
   models: () => ModelCalls | undefined,
 ) {
-  const { hosts } = grants
-  let agent: Agent | undefined
-  const agentOf = (): Agent => {
-    if (!agent) {
-      const made = egress.agent(id, hosts)
-      scope.own(() => made.destroy())
-      agent = made
-    }
-    return agent
-  }
   const budgetOf = (): number => {
     if (grants.usdPerDay === undefined) throw denied(id, 'calls a model', 'models:<USD a day>')
     return grants.usdPerDay
@@ -49,35 +37,8 @@ export function outboundOf(
       `${id} cannot call models: the plugin that makes the calls of plugins is not switched on`,
     )
   }
-  /** Has a request made where the plugin may go, until the plugin does. */
-  async function reach<T>(
-    input: string | URL,
-    signal: AbortSignal | null | undefined,
-    ask: (url: string, signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const url = new URL(input)
-    if (hosts.length === 0) throw denied(id, 'fetches', `network:${url.hostname}`)
-    if (!/^https?:$/.test(url.protocol))
-      throw new HookFault(`${id} fetches by ${url.protocol} and not by http`)
-    const ends = signal ? AbortSignal.any([signal, scope.signal]) : scope.signal
-    try {
-      return await ask(url.href, ends)
-    } catch (error) {
-      throw ends.aborted ? ends.reason : causeOf(error)
-    }
-  }
   return {
-    fetch: (input: string | URL, init: RequestInit = {}): Promise<Response> =>
-      reach(input, init.signal, async (url, signal) => {
-        const { fetch } = await import('undici')
-        return fetch(url, { ...init, signal, dispatcher: agentOf() })
-      }),
-    post: (input: string | URL, { signal: until, ...sent }: PostOptions): Promise<PostAnswer> =>
-      reach(input, until, (url, signal) =>
-        poster
-          ? poster.post({ plugin: id, hosts, url, ...sent }, signal)
-          : post({ url, ...sent }, { signal, dispatcher: agentOf() }),
-      ),
+    ...network.open(id, grants.hosts, scope),
     secret(name: string): string {
       if (!grants.secrets.has(name)) throw denied(id, `reads the secret ${name}`, `secrets:${name}`)
       const value = secrets[name]
@@ -96,11 +57,4 @@ export function outboundOf(
       return modelsOf().call(id, request, options, scope.signal)
     },
   }
-}
-
-/** The reason in the kernel's words, where that is why a request failed. */
-function causeOf(error: unknown): unknown {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof HookFault) return cause
-  return error
 }

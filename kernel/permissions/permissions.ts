@@ -52,10 +52,3 @@ export const denied = (plugin: string, does: string, lacks: string): HookFault =
   new HookFault(
     `${plugin} ${does} without the permission "${lacks}": it must stand under "permissions" in its manifest`,
   )
-
-/** Whether a host is among those that a list of permissions names. */
-export const matchesHost = (hosts: readonly string[], host: string): boolean =>
-  hosts.some(
-    (pattern) =>
-      pattern === '*' || pattern === host || (pattern.startsWith('*.') && host.endsWith(pattern.slice(1))),
-  )

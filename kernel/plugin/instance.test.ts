@@ -4,6 +4,8 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createLog } from '../../gateway/log.ts'
+import { Egress } from '../../network/egress.ts'
+import { networkOf } from '../../network/network.ts'
 import { openLevel } from '../../storage/level.ts'
 import { Meter } from '../chain/meter.ts'
 import { onContained } from '../contain.ts'
@@ -12,6 +14,8 @@ import { manifestSchema } from '../discovery/manifest.ts'
 import { defineEvent, Events } from '../events.ts'
 import { contextOf, goLive, Instance } from './instance.ts'
 import { Memory } from './memory.ts'
+
+const outbound = { network: networkOf(new Egress([])), secrets: {} }
 
 const Happened = defineEvent('happened', z.number(), { description: 'Something happened.' })
 
@@ -22,6 +26,7 @@ test('what begins when an instance is live begins once, and a failure of it ends
     store: { namespace: () => undefined as never },
     log: createLog({ level: 'silent' }),
     service: () => undefined,
+    outbound,
     current: () => true,
   }
   const manifest = { permissions: [] }
@@ -64,6 +69,7 @@ test('of two instances of a plugin only the latest hears of an event', async () 
     store,
     log: createLog({ level: 'silent' }),
     service: () => undefined,
+    outbound,
     current: (instance: Instance) => instance === current,
   }
   const heard: string[] = []

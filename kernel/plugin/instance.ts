@@ -15,7 +15,7 @@ import { Routing } from '../contract/routing.ts'
 import type { Actor, Section } from '../contract/section.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
-import { noOutbound, type Outbound, outboundOf } from '../permissions/outbound.ts'
+import { type Outbound, outboundOf } from '../permissions/outbound.ts'
 import { denied, grantsOf } from '../permissions/permissions.ts'
 import type { LiveRoute } from '../route.ts'
 import { permissionOf, type Token } from '../token.ts'
@@ -89,8 +89,7 @@ export interface ContextParts {
   readonly configure?: (section: string, key: string, value: unknown, actor?: Actor) => Promise<void>
   /** The relay to the first thread; by default there is no other thread. */
   readonly relay?: Relay
-  /** The way to the outside; by default only to the public internet. */
-  readonly outbound?: Outbound
+  readonly outbound: Outbound
 }
 
 /** The context of one instance. `memory` is the plugin's, kept by the registry. */
@@ -137,7 +136,7 @@ export function contextOf<S>(
       id,
       grants,
       scope,
-      parts.outbound ?? noOutbound(),
+      parts.outbound,
       () => parts.service(ModelCalls) as ModelCalls | undefined,
     ),
     id,

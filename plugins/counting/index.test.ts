@@ -12,6 +12,8 @@ import { Events } from '../../kernel/events.ts'
 import { contextOf, Instance } from '../../kernel/plugin/instance.ts'
 import { Memory } from '../../kernel/plugin/memory.ts'
 import type { Relay } from '../../kernel/plugin/relay.ts'
+import { Egress } from '../../network/egress.ts'
+import { networkOf } from '../../network/network.ts'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import plugin from './index.ts'
@@ -62,6 +64,7 @@ function processOn(store = engine.namespace(`after-${started.length}`)) {
           store: { namespace: () => store },
           log: createLog({ level: 'silent' }),
           service: () => undefined,
+          outbound: { network: networkOf(new Egress([])), secrets: {} },
           current: () => true,
           relay: relayOf(thread),
         },

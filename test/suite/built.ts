@@ -9,7 +9,7 @@ import { built } from '../built.ts'
 
 /** Everything that decides what is built. */
 const inputs = [
-  '{accounts,bin,config,contract,gateway,isolation,kernel,kit,staging,storage,workers,modules,plugins,test}/**/*.*',
+  '{accounts,bin,config,contract,gateway,isolation,kernel,kit,network,staging,storage,workers,modules,plugins,test}/**/*.*',
   'package-lock.json',
 ]
 
@@ -34,9 +34,9 @@ export default async function setup(): Promise<void> {
 
 /** Where sources start a worker, and the file that it runs instead. */
 const workers: Readonly<Record<string, string>> = {
-  'gateway/posting/posting-thread.ts': path.join(built, 'gateway/posting/posting.js'),
   'gateway/threads/thread-pool.ts': path.join(built, 'gateway/threads/thread.js'),
   'isolation/isolate.ts': path.resolve('test/suite/built-guest.ts'),
+  'network/posting-thread.ts': path.join(built, 'network/posting.js'),
   'plugins/models/tokens/thread.ts': path.join(built, 'plugins/models/tokens/worker.js'),
   'plugins/trust/ledger/linking/thread.ts': path.join(built, 'plugins/trust/ledger/linking/worker.js'),
 }

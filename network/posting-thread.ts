@@ -1,6 +1,6 @@
-import type { PluginPost, Poster } from '../../kernel/permissions/post.ts'
-import { SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { SupervisedWorker } from '../workers/supervised-worker.ts'
 import { type PostingMethods, rpc } from './methods.ts'
+import type { PluginPost } from './post.ts'
 
 /** How long the thread may take to start, in milliseconds. */
 const startMs = 30_000
@@ -13,7 +13,7 @@ const idleMs = 60_000
  * Posts for plugins from a thread of its own, which exists while there are any. Connections to receivers that hang, their
  * timers and the encryption of messages so take no time of the thread that answers calls.
  */
-export class PostingThread implements Poster {
+export class PostingThread {
   readonly #worker: SupervisedWorker<PostingMethods>
 
   /** `allow` is `egress.allow` of the configuration. */
@@ -28,6 +28,7 @@ export class PostingThread implements Poster {
     })
   }
 
+  /** Rejects with what went wrong, or when the signal aborts. */
   async post(sent: PluginPost, signal: AbortSignal) {
     await this.#worker.start()
     signal.throwIfAborted()

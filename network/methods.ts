@@ -1,7 +1,7 @@
-import type { PostAnswer } from '../../kernel/contract/plugin.ts'
-import type { PluginPost } from '../../kernel/permissions/post.ts'
-import type { RpcOptions } from '../../storage/shared/rpc-port.ts'
-import { errors } from '../../workers/thrown.ts'
+import type { PostAnswer } from '../kernel/contract/plugin.ts'
+import type { RpcOptions } from '../storage/shared/rpc-port.ts'
+import { errors } from '../workers/thrown.ts'
+import type { PluginPost } from './post.ts'
 
 /** The data that the posting thread is started with. */
 export interface PostingData {

@@ -2,9 +2,8 @@ import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import { createRequire } from 'node:module'
 import ipaddr from 'ipaddr.js'
 import type { Agent } from 'undici'
-import { HookFault } from '../hook-fault.ts'
-import { IpRanges, isIpRange } from '../kit/ip-ranges.ts'
-import { matchesHost } from './permissions.ts'
+import { HookFault } from '../kernel/hook-fault.ts'
+import { IpRanges, isIpRange } from '../kernel/kit/ip-ranges.ts'
 
 /** Public by their range, and yet doors to the inside of a cloud. */
 const metadata = new Set(['168.63.129.16'])
@@ -24,14 +23,12 @@ export type Resolve = (
  * allowed it.
  */
 export class Egress {
-  readonly allow: readonly string[]
   readonly #resolve: Resolve
   readonly #hosts: ReadonlySet<string>
   readonly #networks: IpRanges
 
   /** `allow` names hosts, addresses and ranges; names are resolved as Node does unless `resolve` says otherwise. */
   constructor(allow: readonly string[], resolve: Resolve = lookup) {
-    this.allow = allow
     this.#resolve = resolve
     this.#hosts = new Set(allow.map((text) => text.toLowerCase()))
     this.#networks = new IpRanges(allow.filter(isIpRange))
@@ -80,3 +77,10 @@ export class Egress {
     return this.#networks.has(address.toString())
   }
 }
+
+/** Whether a host is among those that a list of permissions names. */
+const matchesHost = (hosts: readonly string[], host: string): boolean =>
+  hosts.some(
+    (pattern) =>
+      pattern === '*' || pattern === host || (pattern.startsWith('*.') && host.endsWith(pattern.slice(1))),
+  )

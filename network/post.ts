@@ -1,5 +1,5 @@
 import type { Agent } from 'undici'
-import type { PostAnswer, PostOptions } from '../contract/plugin.ts'
+import type { PostAnswer, PostOptions } from '../kernel/contract/plugin.ts'
 
 /** A longer answer ends its connection. */
 const dumpedBytes = 65_536
@@ -10,12 +10,6 @@ export interface PluginPost extends Omit<PostOptions, 'signal'> {
   /** The hosts that the plugin may reach. */
   readonly hosts: readonly string[]
   readonly url: string
-}
-
-/** Posts for plugins elsewhere than in the thread that answers calls. */
-export interface Poster {
-  /** Rejects with what went wrong, or when the signal aborts. */
-  post(sent: PluginPost, signal: AbortSignal): Promise<PostAnswer>
 }
 
 /** Posts from this thread. Rejects with a TimeoutError when no answer has begun in time. */

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Agent } from 'undici'
-import { Egress } from '../../kernel/permissions/egress.ts'
-import { type PluginPost, post } from '../../kernel/permissions/post.ts'
-import { RpcPort } from '../../storage/shared/rpc-port.ts'
+import { RpcPort } from '../storage/shared/rpc-port.ts'
+import { Egress } from './egress.ts'
 import { type PostingData, type PostingMethods, rpc } from './methods.ts'
+import { type PluginPost, post } from './post.ts'
 
 /** The thread from which the posts of plugins are made. */
 const { allow } = workerData as PostingData
