@@ -1,11 +1,8 @@
 import type { Call, CallContext, Timeouts } from '../kernel/call/call.ts'
 import type { Completion, ModelRequest } from '../kernel/call/canonical.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
-import { isGatewayError } from '../kernel/errors.ts'
-import type { GuestCall } from './guest-calls.ts'
-import type { CallThrown } from './protocol.ts'
-import type { RemoteCall } from './remote-calls.ts'
-import type { TraceView } from './trace-sync.ts'
+import type { Attempt, Trace } from '../kernel/call/trace.ts'
+import type { Thrown } from '../workers/thrown.ts'
 
 type Plain = 'id' | 'operation' | 'wire' | 'principal' | 'context' | 'timeouts' | 'origin'
 
@@ -29,23 +26,43 @@ export interface CallChange {
   readonly cancel?: number
 }
 
+/** An error of a call as it crosses, with the number by which both sides know it. */
+export interface CallThrown extends Thrown {
+  readonly number: number
+}
+
 export type OutcomeView = Omit<Outcome, 'body' | 'json' | 'error'> & {
   readonly body: Completion | undefined
   readonly error: CallThrown | undefined
 }
 
-/** Without `reads`, no text crosses. */
-export function viewOfOutcome(outcome: Outcome, known: RemoteCall, reads: boolean): OutcomeView {
-  const { error, body, json: _, ...rest } = outcome
-  return { ...rest, body: reads ? body() : undefined, error: error && known.thrownOf(error) }
+/** A try at a provider as it crosses: what its functions answer by then, and a number that stands for its identity. */
+export type AttemptView = Omit<Attempt, 'identity' | 'error' | 'usage' | 'counted' | 'costUsd' | 'came'> & {
+  readonly number: number
+  readonly error: CallThrown | undefined
+  readonly usage: ReturnType<NonNullable<Attempt['usage']>>
+  readonly costUsd: number | undefined
 }
 
-export function outcomeOf({ body, error, ...rest }: OutcomeView, known: GuestCall): Outcome {
-  const thrown = error && known.errorOf(error)
-  return {
-    ...rest,
-    error: isGatewayError(thrown) ? thrown : undefined,
-    body: () => body,
-    json: () => body && JSON.stringify(body),
-  }
+/** A call's trace, as far as the module in the worker gets to see it. */
+export interface TraceView extends Pick<Trace, 'startedAt' | 'started' | 'firstContentAt' | 'cached'> {
+  readonly attempts: readonly AttemptView[]
+  /** The number of the attempt that answered. */
+  readonly served: number | undefined
+}
+
+/** What a module in a worker has set in a call's trace. */
+export interface TraceMarks extends Pick<Trace, 'facts' | 'cached'> {
+  /** Why another attempt followed, by the number of the one before. */
+  readonly reasons: readonly (readonly [attempt: number, reason: string])[]
+  readonly body: Completion | undefined
+}
+
+/** The methods by which a module adds to a trace: the gateway runs them as well. */
+export const additions = ['addNote', 'finding', 'decide', 'changeParam', 'header'] as const
+
+/** One use of such a method. */
+export interface Addition {
+  readonly add: (typeof additions)[number]
+  readonly given: readonly unknown[]
 }

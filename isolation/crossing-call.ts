@@ -1,8 +1,9 @@
 import type { Cancel } from '../kernel/call/cancel.ts'
 import type { Awaitable } from '../kernel/chain/hooks.ts'
 import { errorOf, thrownOf } from '../workers/thrown.ts'
+import type { CallThrown } from './call-view.ts'
 import { Numbered, type Side } from './numbered.ts'
-import type { Abort, Answered, CallThrown } from './protocol.ts'
+import type { Abort, Answered } from './protocol.ts'
 
 /**
  * A call under way that both sides know. `Ours` and `Theirs` are its state as it crosses from and to this side. Its errors and

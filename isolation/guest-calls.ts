@@ -1,15 +1,17 @@
 import { Call } from '../kernel/call/call.ts'
 import { Cancel, over } from '../kernel/call/cancel.ts'
 import type { ModelRequest } from '../kernel/call/canonical.ts'
+import type { Outcome } from '../kernel/call/outcome.ts'
 import { changes } from '../kernel/call/redacted.ts'
 import type { ChainFacts } from '../kernel/call/trace.ts'
+import { isGatewayError } from '../kernel/errors.ts'
 import type { RpcPort } from '../storage/shared/rpc-port.ts'
 import { ShortLived } from '../storage/shared/short-lived.ts'
-import type { CallChange, CallView } from './call-view.ts'
+import type { CallChange, CallView, OutcomeView, TraceMarks, TraceView } from './call-view.ts'
 import { CrossingCall } from './crossing-call.ts'
 import type { GuestRun } from './guest-run.ts'
+import { GuestTrace } from './guest-trace.ts'
 import type { GuestMethods, HostMethods } from './protocol.ts'
-import { GuestTrace, type TraceMarks, type TraceView } from './trace-sync.ts'
 
 /** The worker's way to the gateway. */
 export type Host = RpcPort<HostMethods, GuestMethods>
@@ -43,6 +45,16 @@ export class GuestCall extends CrossingCall<TraceMarks, TraceView> {
 
   follow(state: TraceView): void {
     this.trace.follow(state)
+  }
+
+  outcomeOf({ body, error, ...rest }: OutcomeView): Outcome {
+    const thrown = error && this.errorOf(error)
+    return {
+      ...rest,
+      error: isGatewayError(thrown) ? thrown : undefined,
+      body: () => body,
+      json: () => body && JSON.stringify(body),
+    }
   }
 }
 

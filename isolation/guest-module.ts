@@ -11,9 +11,9 @@ import { grantedHooks } from '../kernel/permissions/granted.ts'
 import { grantsOf } from '../kernel/permissions/permissions.ts'
 import { collect } from '../kernel/stream/collect.ts'
 import type { Handlers } from '../storage/shared/rpc-port.ts'
-import { type CallView, outcomeOf } from './call-view.ts'
+import { cannotCross } from './absent.ts'
+import type { CallView } from './call-view.ts'
 import type { GuestCall, GuestCalls, Host } from './guest-calls.ts'
-import { cannotCross } from './guest-context.ts'
 import type { GuestEvents } from './guest-events.ts'
 import type { GuestMeter } from './guest-meter.ts'
 import { GuestRun } from './guest-run.ts'
@@ -85,10 +85,10 @@ export class GuestModule {
         this.#entry.hooks.attempted!(trace.attemptOf(attempt), call),
       ),
       settled: this.#forCall((call, { outcome }, known) =>
-        this.#entry.hooks.settled!(outcomeOf(outcome, known), call),
+        this.#entry.hooks.settled!(known.outcomeOf(outcome), call),
       ),
       event: this.#forCall((call, { event, outcome }, known) => {
-        const about = { call, ...(outcome && { outcome: outcomeOf(outcome, known) }) }
+        const about = { call, ...(outcome && { outcome: known.outcomeOf(outcome) }) }
         detach('an event', this.#parts.events.hear(event, about))
       }),
       read: async ({ of, run, stream, isLeft, fed }) => {

@@ -2,22 +2,26 @@ import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { checkedHooks } from '../kernel/chain/returned.ts'
 import { onContained, tellContained } from '../kernel/contain.ts'
+import { ModelCalls } from '../kernel/contract/calls.ts'
 import type { ModuleDefinition } from '../kernel/contract/plugin.ts'
 import { explain } from '../kernel/discovery/explain.ts'
 import { load } from '../kernel/discovery/loader.ts'
 import { isGatewayError } from '../kernel/errors.ts'
 import { HookFault } from '../kernel/hook-fault.ts'
 import { jsonSchemaOf } from '../kernel/kit/json-schema.ts'
-import { Instance } from '../kernel/plugin/instance.ts'
+import { contextOf, Instance } from '../kernel/plugin/instance.ts'
 import { Memory } from '../kernel/plugin/memory.ts'
 import { parseSettings } from '../kernel/plugin/parse-settings.ts'
+import { oneThread } from '../kernel/plugin/relay.ts'
+import { Egress } from '../network/egress.ts'
+import { networkOf } from '../network/network.ts'
 import { resolveStagedAlone } from '../staging/imports.ts'
 import { GuestStore } from '../storage/shared/guest-store.ts'
 import type { PartAsk } from '../storage/shared/messages.ts'
 import { RpcPort } from '../storage/shared/rpc-port.ts'
 import { errors } from '../workers/thrown.ts'
+import { absent, cannotCross, noLogs, severalThreads, withoutAbsent } from './absent.ts'
 import { GuestCalls, type Host } from './guest-calls.ts'
-import { cannotCross, guestContext } from './guest-context.ts'
 import { GuestEvents } from './guest-events.ts'
 import { guestLog } from './guest-log.ts'
 import { GuestMeter } from './guest-meter.ts'
@@ -44,6 +48,20 @@ const store = new GuestStore({
   failed: (err) => log.error({ err }, 'something in the store failed'),
   withoutLogs: noLogs,
 })
+
+const models: ModelCalls = {
+  complete: (_, __, request, { on, budgetUsd, as = 'gateway', signal }) =>
+    host.call(
+      'complete',
+      { request, as, ...(on && { on: on.id }), ...(budgetUsd !== undefined && { budgetUsd }) },
+      { signal },
+    ),
+  // The context refuses these before they are asked for.
+  completeStreamed: () => Promise.reject(cannotCross(data.id, absent.completeStreamed)),
+  call: () => {
+    throw cannotCross(data.id, absent.call)
+  },
+}
 
 const host: Host = new RpcPort<HostMethods, GuestMethods>(
   parentPort!,
@@ -85,22 +103,25 @@ async function begin<T>(run: (definition: ModuleDefinition) => Promise<T>): Prom
   }
 }
 
+/** Has the module set itself up with the context that it has in the process, made from this side's ends of its connections. */
 async function setUp({ settings, once, setup }: ModuleDefinition, given: SetupData): Promise<Shape> {
-  if (once) throw cannotCross(data.id, 'what exists once for all its configurations')
-  const parsed = parseSettings(data.id, settings, given.config)
+  const { id, manifest } = data
+  if (once) throw cannotCross(id, 'what exists once for all its configurations')
+  const parsed = parseSettings(id, settings, given.config)
   memory = new Memory(given.memory)
   instance.mode = given.mode
-  const context = guestContext(parsed, given, {
-    data,
-    instance,
-    memory,
-    host,
-    log,
-    store,
+  const parts = {
     events,
-    meter,
-  })
-  return module.begin(checkedHooks(await setup(context, undefined)))
+    store: { namespace: () => store.at([]) },
+    // The plugin's name is added where the lines are written.
+    log: { ...log, child: () => log },
+    service: (token: unknown) => (token === ModelCalls ? models : undefined),
+    current: () => true,
+    relay: given.isOnly ? oneThread : severalThreads(id, given.isFirst),
+    outbound: { network: networkOf(new Egress(given.egressAllow)), secrets: given.secrets },
+  }
+  const context = contextOf(parts, manifest, instance, parsed, memory, meter)
+  return module.begin(checkedHooks(await setup(withoutAbsent(id, context), undefined)))
 }
 
 function remembered(): Remembered {
@@ -113,11 +134,4 @@ const plain: readonly unknown[] = [Object.prototype, Array.prototype, Map.protot
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'function'
   return plain.includes(Object.getPrototypeOf(value))
-}
-
-function noLogs(): HookFault {
-  return new HookFault(
-    'a log asks the functions of its module about rows that lie on the disk, which cannot wait for a worker: ' +
-      'give the module "isolation": "inproc", or use a collection',
-  )
 }

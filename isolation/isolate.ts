@@ -1,10 +1,9 @@
 import { getCompileCacheDir } from 'node:module'
 import path from 'node:path'
 import { z } from 'zod'
-import type { ChainHooks } from '../kernel/chain/batches.ts'
 import type { ModuleManifest } from '../kernel/discovery/manifest.ts'
 import { grantsOf } from '../kernel/permissions/permissions.ts'
-import { type ContextParts, contextOf, type Instance } from '../kernel/plugin/instance.ts'
+import { contextOf } from '../kernel/plugin/instance.ts'
 import type { Isolation } from '../kernel/plugin/isolation.ts'
 import type { Plugin } from '../kernel/plugin/plugin-record.ts'
 import type { Methods, RpcPort } from '../storage/shared/rpc-port.ts'
@@ -25,88 +24,79 @@ interface WorkerLimits {
 const defaultStartMs = 30_000
 
 /** Runs modules in workers within these bounds. `egressAllow` is what the configuration lets them reach beside the public internet. */
-export const isolateWithin = (limits: WorkerLimits, egressAllow: readonly string[]): Isolation => ({
-  describe: (plugin) => describeInWorker(plugin, limits),
-  migrate: (plugin, older) => askInWorker(plugin, limits, (guest) => guest.call('migrate', older)),
-  setUp: (plugin, instance, parts) => setUpInWorker(plugin, instance, parts, limits, egressAllow),
-})
-
-async function setUpInWorker(
-  plugin: Plugin,
-  instance: Instance,
-  parts: ContextParts,
-  limits: WorkerLimits,
-  egressAllow: readonly string[],
-): Promise<ChainHooks> {
-  const manifest = plugin.manifest as ModuleManifest
-  const { memory, meter } = plugin
-  const { config } = plugin.setting!
-  const context = contextOf(parts, manifest, instance, config, memory, meter)
-  await memory.recall()
-  const grants = grantsOf(manifest.permissions)
-  const granted = Object.entries(parts.outbound.secrets).filter(([name]) => grants.secrets.has(name))
-  const module = new RemoteModule(context, grants, meter, {
-    start: startOf(plugin, limits, parts.setupMs),
-    failure: manifest.failure,
-    given: () => ({
-      config,
-      mode: instance.mode,
-      memory: memory.values,
-      secrets: Object.fromEntries(granted),
-      egressAllow,
-      isFirst: parts.relay?.isFirst ?? true,
-      isOnly: parts.relay?.isOnly ?? true,
-    }),
-  })
-  const { worker, calls } = module
-  const remember = async (): Promise<Remembered> => {
-    await worker.start()
-    return worker.call('remember', undefined)
+export function isolateWithin(limits: WorkerLimits, egressAllow: readonly string[]): Isolation {
+  const startOf = ({ id, found, manifest }: Plugin, startMs = defaultStartMs): WorkerStart => {
+    const { root, lookups } = found.staged ?? {}
+    const staged = root !== undefined && lookups ? { root, lookups } : undefined
+    const data: GuestData = { entry: found.entry!, staged, id, manifest: manifest as ModuleManifest }
+    return {
+      entry: ['./guest', import.meta.url],
+      name: id,
+      data: () => ({ value: data }),
+      env: compileCache(),
+      execArgv: [],
+      limits: { startMs, hangMs: limits.hang, heapMb: Math.ceil(limits.memory / 2 ** 20) },
+    }
   }
-  context.own(() => memory.returned(remember, module.close()))
-  const shape = await worker.start()
-  calls.settles = shape.hooks.includes('settled')
-  memory.source = remember
-  return remoteHooks(module, shape)
-}
 
-/** Starts a worker only to learn which settings its module takes. */
-async function describeInWorker(plugin: Plugin, limits: WorkerLimits): Promise<z.ZodType> {
-  const schema = await askInWorker(plugin, limits, (guest) => guest.call('describe', undefined))
-  if (!schema) return z.record(z.string(), z.unknown())
-  const settings = z.fromJSONSchema(schema)
-  settings._zod.toJSONSchema = () => schema
-  return settings
-}
-
-/** Starts a worker only to ask it one thing. */
-async function askInWorker<T>(
-  plugin: Plugin,
-  limits: WorkerLimits,
-  begin: (guest: RpcPort<GuestMethods, Methods>) => Promise<T>,
-): Promise<T> {
-  const start = startOf(plugin, limits)
-  const worker = new SupervisedWorker<GuestMethods, Methods, T>({ ...start, methods: {}, rpc, begin })
-  try {
-    return await worker.start()
-  } finally {
-    await worker.end('it is no longer needed')
+  /** Starts a worker only to ask it one thing. */
+  const ask = async <T>(
+    plugin: Plugin,
+    begin: (guest: RpcPort<GuestMethods, Methods>) => Promise<T>,
+  ): Promise<T> => {
+    const options = { ...startOf(plugin), methods: {}, rpc, begin }
+    const worker = new SupervisedWorker<GuestMethods, Methods, T>(options)
+    try {
+      return await worker.start()
+    } finally {
+      await worker.end('it is no longer needed')
+    }
   }
-}
 
-function startOf(plugin: Plugin, { memory, hang }: WorkerLimits, startMs = defaultStartMs): WorkerStart {
-  const { id, found } = plugin
-  const manifest = plugin.manifest as ModuleManifest
-  const { root, lookups } = found.staged ?? {}
-  const staged = root !== undefined && lookups ? { root, lookups } : undefined
-  const data: GuestData = { entry: found.entry!, staged, id, manifest }
   return {
-    entry: ['./guest', import.meta.url],
-    name: id,
-    data: () => ({ value: data }),
-    env: compileCache(),
-    execArgv: [],
-    limits: { startMs, hangMs: hang, heapMb: Math.ceil(memory / 2 ** 20) },
+    async describe(plugin) {
+      const schema = await ask(plugin, (guest) => guest.call('describe', undefined))
+      if (!schema) return z.record(z.string(), z.unknown())
+      const settings = z.fromJSONSchema(schema)
+      settings._zod.toJSONSchema = () => schema
+      return settings
+    },
+
+    migrate: (plugin, older) => ask(plugin, (guest) => guest.call('migrate', older)),
+
+    async setUp(plugin, instance, parts) {
+      const manifest = plugin.manifest as ModuleManifest
+      const { memory, meter } = plugin
+      const { config } = plugin.setting!
+      const context = contextOf(parts, manifest, instance, config, memory, meter)
+      await memory.recall()
+      const { reads, secrets } = grantsOf(manifest.permissions)
+      const granted = Object.entries(parts.outbound.secrets).filter(([name]) => secrets.has(name))
+      const module = new RemoteModule(context, meter, {
+        start: startOf(plugin, parts.setupMs),
+        failure: manifest.failure,
+        reads,
+        given: () => ({
+          config,
+          mode: instance.mode,
+          memory: memory.values,
+          secrets: Object.fromEntries(granted),
+          egressAllow,
+          isFirst: parts.relay?.isFirst ?? true,
+          isOnly: parts.relay?.isOnly ?? true,
+        }),
+      })
+      const { worker, calls } = module
+      const remember = async (): Promise<Remembered> => {
+        await worker.start()
+        return worker.call('remember', undefined)
+      }
+      context.own(() => memory.returned(remember, module.close()))
+      const shape = await worker.start()
+      calls.settles = shape.hooks.includes('settled')
+      memory.source = remember
+      return remoteHooks(module, shape)
+    },
   }
 }
 

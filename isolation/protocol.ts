@@ -9,9 +9,17 @@ import type { StagedFolder } from '../staging/imports.ts'
 import type { PartAsk, StoreNews } from '../storage/shared/messages.ts'
 import type { Argument, Result } from '../storage/shared/rpc-port.ts'
 import type { Thrown } from '../workers/thrown.ts'
-import type { CallChange, CallView, OutcomeView } from './call-view.ts'
+import type {
+  Addition,
+  AttemptView,
+  CallChange,
+  CallThrown,
+  CallView,
+  OutcomeView,
+  TraceMarks,
+  TraceView,
+} from './call-view.ts'
 import type { ChunkBatch, ChunkItems } from './chunk-transit.ts'
-import type { Addition, AttemptView, TraceMarks, TraceView } from './trace-sync.ts'
 
 /** The data that a worker is started with. */
 export interface GuestData {
@@ -45,11 +53,6 @@ export interface Shape {
   readonly hooks: readonly string[]
   /** Whether it looks for something in requests: what it would have hidden cannot be recorded without asking it. */
   readonly detects: boolean
-}
-
-/** An error of a call as it crosses, with the number by which both sides know it. */
-export interface CallThrown extends Thrown {
-  readonly number: number
 }
 
 /** The result of a question about a call, with the state of the call there by then. */

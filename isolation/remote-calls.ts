@@ -1,43 +1,114 @@
 import type { Call } from '../kernel/call/call.ts'
 import { over } from '../kernel/call/cancel.ts'
 import type { ModelRequest } from '../kernel/call/canonical.ts'
+import type { Outcome } from '../kernel/call/outcome.ts'
 import { mergeParameters } from '../kernel/call/redacted.ts'
+import type { Attempt } from '../kernel/call/trace.ts'
 import { contain } from '../kernel/contain.ts'
 import { modelName } from '../kernel/kit/model-name.ts'
 import { ShortLived } from '../storage/shared/short-lived.ts'
-import type { CallChange, CallView } from './call-view.ts'
+import {
+  type Addition,
+  type AttemptView,
+  additions,
+  type CallChange,
+  type CallView,
+  type OutcomeView,
+  type TraceMarks,
+  type TraceView,
+} from './call-view.ts'
 import { CrossingCall } from './crossing-call.ts'
 import { Numbered } from './numbered.ts'
 import type { Abort } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
 import type { RemoteRun } from './remote-run.ts'
-import { mark, type TraceMarks, type TraceView, viewOfTrace } from './trace-sync.ts'
 
 /** A call that a worker knows, and what of it has crossed. */
 export class RemoteCall extends CrossingCall<TraceView, TraceMarks> {
   readonly call: Call
-  /** By their identities. */
-  readonly attempts = new Numbered<object>('host')
   /** By number. */
   readonly runs = new Map<number, RemoteRun>()
-  request: ModelRequest | undefined
   /** Hooks and streams that are in the worker. */
   running = 0
   /** Whether nothing more follows: the last hook has run, or the module has none. */
   isSettled: boolean
+  readonly #reads: boolean
+  /** The request that crossed last. */
+  #request: ModelRequest | undefined
+  /** By their identities. */
+  readonly #attempts = new Numbered<object>('host')
 
-  constructor(call: Call, isSettled: boolean, tell: (abort: Abort) => void) {
+  /** Without `reads`, no texts cross. */
+  constructor(call: Call, reads: boolean, isSettled: boolean, tell: (abort: Abort) => void) {
     super(call.id, 'host', call.cancel, tell)
     this.call = call
     this.isSettled = isSettled
+    this.#reads = reads
+  }
+
+  /** The call, or a copy of it, as it crosses now. */
+  view(call: Call): CallView {
+    const seen = this.#reads ? call : call.redacted
+    const { id, operation, wire, principal, context, timeouts, origin, request } = seen
+    const isSame = this.#request === request
+    this.#request = request
+    return {
+      id,
+      operation,
+      wire,
+      principal,
+      context,
+      timeouts,
+      origin,
+      request: isSame ? undefined : request,
+      cancel: this.numberOf(call.cancel),
+      provider: modelName(seen).provider,
+      trace: this.state(),
+    }
+  }
+
+  viewOfOutcome({ error, body, json: _, ...rest }: Outcome): OutcomeView {
+    return { ...rest, body: this.#reads ? body() : undefined, error: error && this.thrownOf(error) }
+  }
+
+  viewOfAttempt({ identity, error, usage, counted: _, came: __, costUsd, ...plain }: Attempt): AttemptView {
+    const number = this.#attempts.numberOf(identity)
+    return {
+      ...plain,
+      number,
+      error: error && this.thrownOf(error),
+      usage: usage?.(),
+      costUsd: costUsd?.(),
+    }
   }
 
   state(): TraceView {
-    return viewOfTrace(this.call.trace, this)
+    const { startedAt, started, firstContentAt, cached, served, attempts } = this.call.trace
+    return {
+      startedAt,
+      started,
+      firstContentAt,
+      cached,
+      attempts: attempts.map((attempt) => this.viewOfAttempt(attempt)),
+      served: served && this.#attempts.numberOf(served.identity),
+    }
   }
 
-  follow(state: TraceMarks): void {
-    mark(this, state)
+  follow({ facts, cached, reasons, body }: TraceMarks): void {
+    const { trace } = this.call
+    Object.assign(trace.facts, facts)
+    if (cached) trace.cached = cached
+    for (const [number, reason] of reasons) {
+      const attempt = trace.attempts.find(({ identity }) => identity === this.#attempts.get(number))
+      if (attempt) attempt.reasonNext = reason
+    }
+    if (body) trace.body ??= () => body
+  }
+
+  /** Adds to the trace as the module has added to its own. */
+  add({ add, given }: Addition): void {
+    const { trace } = this.call
+    if (additions.includes(add)) (trace[add] as (...given: readonly unknown[]) => void)(...given)
   }
 }
 
@@ -73,30 +144,9 @@ export class RemoteCalls {
     if (known.call.cancel.aborted) this.#forget(known)
   }
 
-  /** The call as it crosses now. */
-  view(call: Call, known: RemoteCall): CallView {
-    const seen = this.#seen(call)
-    const { id, operation, wire, principal, context, timeouts, origin, request } = seen
-    const isSame = known.request === request
-    known.request = request
-    return {
-      id,
-      operation,
-      wire,
-      principal,
-      context,
-      timeouts,
-      origin,
-      request: isSame ? undefined : request,
-      cancel: known.numberOf(call.cancel),
-      provider: modelName(seen).provider,
-      trace: known.state(),
-    }
-  }
-
   /** The call with what the module changed of it. */
   changed(call: Call, { fields, context, timeouts, cancel }: CallChange): Call {
-    const seen = this.#seen(call)
+    const seen = this.#reads ? call : call.redacted
     const known = this.find(call.id)
     const changed = seen.withRequest(fields).with({
       ...(context && { context }),
@@ -111,13 +161,10 @@ export class RemoteCalls {
     for (const known of this.#known.takeAll()) known.release()
   }
 
-  /** The call as the module may see it. */
-  #seen(call: Call): Call {
-    return this.#reads ? call : call.redacted
-  }
-
   #meet(call: Call): RemoteCall {
-    const known = new RemoteCall(call, !this.settles, (abort) => this.#worker().notify('abort', abort))
+    const known = new RemoteCall(call, this.#reads, !this.settles, (abort) =>
+      this.#worker().notify('abort', abort),
+    )
     this.#known.set(call.id, known)
     const ended = contain('the end of a call', (reason: Error): void => {
       if (reason === over) known.isSettled = true

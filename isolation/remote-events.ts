@@ -4,9 +4,7 @@ import type { Outcome } from '../kernel/call/outcome.ts'
 import type { Context } from '../kernel/contract/plugin.ts'
 import { sentOf } from '../kernel/events/happening.ts'
 import type { Occurrence } from '../kernel/events.ts'
-import { viewOfOutcome } from './call-view.ts'
 import type { EmittedEvent, EventKind } from './protocol.ts'
-import type { RemoteCall } from './remote-calls.ts'
 import type { RemoteModule } from './remote-module.ts'
 
 /** Events on their way to and from a module in a worker, which itself knows who listens to what. */
@@ -43,15 +41,15 @@ export class RemoteEvents {
 
   /** Rejects with what goes wrong, for the log. */
   async #pass(name: string | undefined, occurrence: Occurrence): Promise<void> {
-    const { grants, worker } = this.#module
+    const { worker } = this.#module
     if (!worker.isReady) return this.#module.revive()
     if (name !== undefined && this.#heard.has(undefined)) return
     const { call, outcome, ...rest } = (occurrence.data ?? {}) as { call?: unknown; outcome?: Outcome }
     if (!(call instanceof Call)) return worker.call('hear', sentOf(occurrence))
     const event = { ...sentOf(occurrence), data: rest }
-    await this.#module.run('event', call, (known: RemoteCall) => ({
+    await this.#module.run('event', call, (known) => ({
       event,
-      ...(outcome && { outcome: viewOfOutcome(outcome, known, grants.reads) }),
+      ...(outcome && { outcome: known.viewOfOutcome(outcome) }),
     }))
   }
 }

@@ -6,13 +6,11 @@ import { isGatewayError } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import { replyWith } from '../kernel/stream/collect.ts'
 import { WorkerLost } from '../workers/supervision.ts'
-import { viewOfOutcome } from './call-view.ts'
 import { lostMidway } from './chunk-transit.ts'
 import type { Shape } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { RemoteFilter, RemoteReveal, rewriteWhole } from './remote-rewrite.ts'
 import { RemoteRun } from './remote-run.ts'
-import { viewOfAttempt } from './trace-sync.ts'
 
 /** The hooks of a module in a worker, as the chain sees them: those that it has, and each leads there. */
 export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
@@ -25,20 +23,21 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
     request: (call) => request(module, call, shape),
     around: (call, next) => around(module, call, next),
     async attempt(attempt, call, headers) {
-      const added = await module.run('attempt', call, (known) => {
-        return { attempt: viewOfAttempt(attempt, known), headers }
-      })
+      const added = await module.run('attempt', call, (known) => ({
+        attempt: known.viewOfAttempt(attempt),
+        headers,
+      }))
       Object.assign(headers, added)
     },
     attempted: (attempt, call) =>
-      module.run('attempted', call, (known) => ({ attempt: viewOfAttempt(attempt, known) })),
+      module.run('attempted', call, (known) => ({ attempt: known.viewOfAttempt(attempt) })),
     reply: (body, call) => rewriteWhole(module, body, call),
     stream: (call) => new RemoteFilter(module, call),
     reveal: new RemoteReveal(module),
     settled: (outcome, call) =>
       module.run('settled', call, (known) => {
         known.isSettled = true
-        return { outcome: viewOfOutcome(outcome, known, module.grants.reads) }
+        return { outcome: known.viewOfOutcome(outcome) }
       }),
   }
   const own = Object.entries(hooks).filter(([name]) => shape.hooks.includes(name))

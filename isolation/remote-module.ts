@@ -4,12 +4,12 @@ import type { Meter } from '../kernel/chain/meter.ts'
 import { tellContained } from '../kernel/contain.ts'
 import type { Context } from '../kernel/contract/plugin.ts'
 import { HookFault } from '../kernel/hook-fault.ts'
-import type { Grants } from '../kernel/permissions/permissions.ts'
 import { HostStore } from '../storage/shared/host-store.ts'
 import type { Argument, Handlers, Result, RpcOptions } from '../storage/shared/rpc-port.ts'
 import { SupervisedWorker } from '../workers/supervised-worker.ts'
 import type { SupervisedOptions } from '../workers/supervision.ts'
 import { errorOf, errors } from '../workers/thrown.ts'
+import type { TraceMarks } from './call-view.ts'
 import type {
   Answered,
   CallHooks,
@@ -23,7 +23,6 @@ import type {
 import { type RemoteCall, RemoteCalls } from './remote-calls.ts'
 import { RemoteEvents } from './remote-events.ts'
 import type { RemoteRun } from './remote-run.ts'
-import { addTo, type TraceMarks } from './trace-sync.ts'
 
 type WorkerOptions = SupervisedOptions<GuestMethods, HostMethods, Shape>
 
@@ -44,6 +43,8 @@ const leaveMs = 1_000
 interface Options {
   readonly start: WorkerStart
   readonly failure: Entry['failure']
+  /** Whether it may read the texts of calls. */
+  readonly reads: boolean
   readonly given: () => SetupData
 }
 
@@ -51,7 +52,6 @@ interface Options {
 export class RemoteModule {
   readonly id: string
   readonly failure: Entry['failure']
-  readonly grants: Grants
   readonly calls: RemoteCalls
   readonly worker: SupervisedWorker<GuestMethods, HostMethods, Shape>
   readonly #context: Context<unknown>
@@ -59,11 +59,10 @@ export class RemoteModule {
   readonly #events: RemoteEvents
   readonly #store: HostStore
 
-  constructor(context: Context<unknown>, grants: Grants, meter: Meter, { start, failure, given }: Options) {
+  constructor(context: Context<unknown>, meter: Meter, { start, failure, reads, given }: Options) {
     this.id = context.id
     this.failure = failure
-    this.grants = grants
-    this.calls = new RemoteCalls(() => this.worker, grants.reads)
+    this.calls = new RemoteCalls(() => this.worker, reads)
     this.#context = context
     this.#meter = meter
     this.#events = new RemoteEvents(context, this)
@@ -120,7 +119,7 @@ export class RemoteModule {
     type Ask = (hook: K, given: unknown) => Promise<Answered<Result<CallHooks[K]>, TraceMarks>>
     const ask = this.worker.call.bind(this.worker) as unknown as Ask
     return this.ask(call, (known) => {
-      const view = this.calls.view(call, known)
+      const view = known.view(call)
       return ask(hook, { ...given(known), call: view })
     })
   }
@@ -162,7 +161,7 @@ export class RemoteModule {
           (batch) => batch === undefined,
         ),
       abort: ({ call, cancel, reason }) => this.calls.find(call)?.abort(cancel, reason),
-      add: ({ of, ...addition }) => addTo(this.calls.find(of)?.call.trace, addition),
+      add: ({ of, ...addition }) => this.calls.find(of)?.add(addition),
       fail: ({ hook, thrown }) => this.#meter.fail(hook, errorOf(thrown)),
       refuse: (code) => this.#meter.refuse(code),
       listen: (name) => this.#events.listen(name),

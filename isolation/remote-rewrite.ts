@@ -57,7 +57,6 @@ export class RemoteReveal extends BatchReveal {
 
 /** A run that rewrites an answer. Of a stream, it is given each batch with the question for what it makes of it. */
 class Rewriting extends RemoteRun {
-  readonly #call: Call
   readonly #entry: Entry
   readonly #hook: 'stream' | 'reveal'
   #before = 0
@@ -65,14 +64,13 @@ class Rewriting extends RemoteRun {
 
   constructor(module: RemoteModule, call: Call, entry: Entry, hook: 'stream' | 'reveal') {
     super(module, call)
-    this.#call = call
     this.#entry = entry
     this.#hook = hook
   }
 
   /** The answer as the module makes it: itself when it leaves it alone, or fails before it has begun. */
   async rewritten(before: Reply): Promise<Reply> {
-    const failed = (error: unknown): void => handleFailure(this.#entry, this.#hook, error, this.#call)
+    const failed = (error: unknown): void => handleFailure(this.#entry, this.#hook, error, this.call)
     const reply = this.view(before)
     this.#before = reply.reply
     let after = before
@@ -108,7 +106,7 @@ class Rewriting extends RemoteRun {
   }
 
   #record(): void {
-    recordRun(this.#entry, this.#hook, this.#ms, this.#call)
+    recordRun(this.#entry, this.#hook, this.#ms, this.call)
   }
 
   async #timed<T>(answer: Promise<T>): Promise<T> {

@@ -20,7 +20,7 @@ export type Failed = (error: unknown) => void
 /** One run of a module over an answer, seen from outside of its worker. */
 export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
   readonly #module: RemoteModule
-  readonly #call: Call
+  protected readonly call: Call
   readonly #next: Next | undefined
   readonly #transit: ChunkTransit
   #run = 0
@@ -40,7 +40,7 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
     super('host', transit)
     this.#transit = transit
     this.#module = module
-    this.#call = call
+    this.call = call
     this.#next = next
   }
 
@@ -53,7 +53,7 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
     given: Omit<Argument<CallHooks[K]>, 'run'>,
     failed: Failed,
   ): Promise<Reply> {
-    const view: ReplyView = await this.#module.run(hook, this.#call, ({ runs }) => {
+    const view: ReplyView = await this.#module.run(hook, this.call, ({ runs }) => {
       this.#worker = this.#module.worker.starts
       this.#run = runs.size + 1
       runs.set(this.#run, this)
@@ -66,7 +66,7 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
 
   /** Makes a call that an `around` asks for. */
   async next(change: CallChange): Promise<ReplyView> {
-    return this.view(await this.#next!(this.#module.calls.changed(this.#call, change)))
+    return this.view(await this.#next!(this.#module.calls.changed(this.call, change)))
   }
 
   override async read(stream: number, isLeft?: boolean): Promise<ChunkBatch | undefined> {
@@ -86,13 +86,13 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
   protected async ask(stream: number, isLeft: boolean, fed?: Fed): Promise<ChunkItems | undefined> {
     const { worker } = this.#module
     if (!worker.isReady || worker.starts !== this.#worker) throw new WorkerLost('in the middle of a stream')
-    const at = { of: this.#call.id, run: this.#run, stream, isLeft, fed }
-    return this.#module.ask(this.#call, () => worker.call('read', at))
+    const at = { of: this.call.id, run: this.#run, stream, isLeft, fed }
+    return this.#module.ask(this.call, () => worker.call('read', at))
   }
 
   async *#guarded(chunks: Batches, failed: Failed): AsyncGenerator<readonly Chunk[]> {
     const { calls, id } = this.#module
-    const known = calls.enter(this.#call)
+    const known = calls.enter(this.call)
     try {
       yield* chunks
     } catch (error) {
