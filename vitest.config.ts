@@ -10,7 +10,7 @@ export default defineConfig({
   plugins: [builtWorkers],
   test: {
     include: [
-      '{accounts,bin,config,gateway,isolation,kernel,kit,network,staging,storage,workers,modules,plugins,test,bench}/**/*.test.ts',
+      '{accounts,bin,config,gateway,isolation,kernel,kit,network,shadow,staging,storage,workers,modules,plugins,test,bench}/**/*.test.ts',
     ],
     execArgv: ['--expose-gc'],
     // Nobody waits for these: they end what hangs, also on machines where a process takes seconds to start.

@@ -16,6 +16,7 @@ const inputs = [
     'modules',
     'network',
     'plugins',
+    'shadow',
     'staging',
     'storage',
     'test',

@@ -10,7 +10,7 @@ const kept = path.join(root, 'node_modules', '.cache', 'declarations')
 
 /** Everything that decides what the compiler writes. */
 const inputs = [
-  '{accounts,bin,config,contract,gateway,isolation,kernel,kit,network,staging,storage,workers,modules,plugins,test}/**/*.{ts,json}',
+  '{accounts,bin,config,contract,gateway,isolation,kernel,kit,network,shadow,staging,storage,workers,modules,plugins,test}/**/*.{ts,json}',
   '{package-lock,tsconfig,tsconfig.build}.json',
 ]
 

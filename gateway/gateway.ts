@@ -10,11 +10,13 @@ import { Scope } from '../kernel/plugin/scope.ts'
 import { Egress } from '../network/egress.ts'
 import { networkOf } from '../network/network.ts'
 import { PostingThread } from '../network/posting-thread.ts'
+import { shadow } from '../shadow/hooks.ts'
 import { Stage } from '../staging/stage.ts'
 import { configuredPlugins } from './configured.ts'
 import { discoverPlugins, missingFolders } from './discovery/discovery.ts'
 import { FolderReloader } from './discovery/folder-reloader.ts'
 import { DiskData } from './disk-data.ts'
+import { StoredJournal } from './journal/stored-journal.ts'
 import { createLog } from './log.ts'
 import { openStore, type ThreadParts } from './open-store.ts'
 import { personalOf } from './personal-data.ts'
@@ -89,9 +91,11 @@ export async function openGateway({
       found,
       configured: await configuredPlugins(config, found),
       pluginData,
-      personal: (registry) => personalOf(registry, log),
+      journal: thread ? undefined : new StoredJournal(engine.namespace('kernel'), pluginData.settings),
+      personal: (registry) => personalOf(registry, engine, log),
       network: networkOf(new Egress(allow), poster),
       isolation: isolateWithin(config.workers, allow),
+      shadow,
       freezeAll,
       others: first && ((parts) => new ThreadPool({ config, env, log, ...first, ...parts })),
       thread: thread && { ...thread, forward: forwardTo(thread.main), onward: relayEvents(thread.relay) },

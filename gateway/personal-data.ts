@@ -2,10 +2,13 @@ import type { Erasure, Personal, PersonalData, PersonalSums } from '../kernel/co
 import { internalError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Registry } from '../kernel/plugin/registry.ts'
+import type { Engine } from '../storage/index.ts'
+import { sleepingOf } from './sleeping.ts'
 
 /** Asks the plugins of the generation that runs, and those that do not run and have something in the store. */
 export function personalOf(
-  registry: Pick<Registry, 'generation' | 'askDormant' | 'unclaimed'>,
+  registry: Pick<Registry, 'generation' | 'askDormant' | 'find' | 'whileStill'>,
+  engine: Pick<Engine, 'contents'>,
   log: Log,
 ): Personal {
   async function sumUp(
@@ -34,7 +37,10 @@ export function personalOf(
     } finally {
       asked.release()
     }
-    await registry.askDormant(askOne, fail)
+    await registry.whileStill(async () => {
+      for (const id of (await sleepingOf(registry, engine)).ids)
+        await registry.askDormant(id, (data) => askOne(id, data)).catch((error: unknown) => fail(id, error))
+    })
     if (failed.size === 0) return sums
     const names = [...failed]
     throw internalError(
@@ -47,6 +53,6 @@ export function personalOf(
   return {
     count: (subject) => sumUp('request', (data) => data.count(subject)),
     erase: (subject, why) => sumUp(why, (data) => data.erase(subject)),
-    unclaimed: () => registry.unclaimed(),
+    unclaimed: async () => (await sleepingOf(registry, engine)).unclaimed,
   }
 }

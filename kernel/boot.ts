@@ -14,13 +14,14 @@ import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { IpRanges } from './kit/ip-ranges.ts'
 import type { Network } from './permissions/outbound.ts'
-import { openJournal } from './plugin/journal.ts'
+import type { Journal } from './plugin/journal.ts'
 import { storeOfPlugins } from './plugin/plugin-record.ts'
 import { Registry } from './plugin/registry.ts'
 import type { Relay } from './plugin/relay.ts'
 import type { Reloader } from './plugin/reloader.ts'
 import { Scope } from './plugin/scope.ts'
 import { storedSetting } from './plugin/setting.ts'
+import type { Shadow } from './plugin/shadow.ts'
 import type { NumberedNews } from './plugin/transaction.ts'
 import { Queues } from './queues.ts'
 import { Refusals } from './refusals.ts'
@@ -61,11 +62,15 @@ export interface BootOptions extends Pick<Given, 'configured' | 'isolation' | 'l
   /** The plugins that were found first. */
   readonly found: readonly Discovered[]
   readonly pluginData: PluginData
+  /** The first thread's alone. */
+  readonly journal: Journal | undefined
   /** Makes what asks plugins about the data of persons that they keep. */
   readonly personal: (registry: Registry) => Personal
   /** Whether the gateway's own modules, too, are handed what they cannot write into; with `plugins.watch` they are. */
   readonly freezeAll?: boolean | undefined
   readonly network: Network
+  /** Runs modules that are in shadow. */
+  readonly shadow: Shadow
   /** The way to the first thread. */
   readonly relay: Relay
   /** Makes the further threads, for the first of several. */
@@ -103,16 +108,16 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       events,
       log,
       store: engine.namespace(storeOfPlugins),
-      engine,
       settings: store.collection('settings', { schema: storedSetting }),
       configured,
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
       outbound: { network: options.network, secrets: config.secrets },
       isolation,
+      shadow: options.shadow,
       retireMs,
       relay,
-      journal: thread ? undefined : openJournal(store),
+      journal: options.journal,
       freezeAll,
       ...(thread && { firstNumber: thread.generation }),
       ...(pool && { announce: (news: NumberedNews) => pool.tell(news) }),

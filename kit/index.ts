@@ -6,7 +6,6 @@ export { mapReplyTexts, mapRequestParameters, mapRequestTexts, requestTexts } fr
 export { compileGlobs, compileWhen } from '../kernel/chain/when.ts'
 export { contain, detach } from '../kernel/contain.ts'
 export { atMost } from '../kernel/kit/at-most.ts'
-export { type Difference, differences, type Shape } from '../kernel/kit/difference.ts'
 export { IpRanges, isIpRange, networkOf } from '../kernel/kit/ip-ranges.ts'
 export { jsonSchemaOf } from '../kernel/kit/json-schema.ts'
 export { type ModelName, modelName } from '../kernel/kit/model-name.ts'
@@ -69,6 +68,7 @@ export {
   deferredCall,
   deferredResult,
 } from './deferred-call.ts'
+export { type Difference, differences, type Shape } from './difference.ts'
 export { type DryStep, dryRun } from './dry-run.ts'
 export { embed } from './embed.ts'
 export { endJob } from './end-job.ts'

@@ -13,7 +13,7 @@ export { explain } from './explain.ts'
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '3.114.0'
+export const apiVersion = '3.115.0'
 
 const ids = z.array(z.string().regex(idPattern)).default([])
 

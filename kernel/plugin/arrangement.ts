@@ -1,13 +1,13 @@
 import type { Entry } from '../chain/entry.ts'
 import { hooksOf } from '../chain/hooks.ts'
 import { inOrder, reasonOf } from '../chain/order.ts'
-import { inShadow } from '../chain/shadow/hooks.ts'
 import { compileWhen, type When } from '../chain/when.ts'
 import type { ProviderSpec } from '../contract/provider.ts'
 import { isPlaced, type PlacedManifest } from '../discovery/manifest.ts'
 import { internalError } from '../errors.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
 import type { Setting } from './setting.ts'
+import type { Shadow } from './shadow.ts'
 
 /** The place of a module, or of an area with hooks, among all of them. */
 export interface Placement {
@@ -67,7 +67,7 @@ export function providersOf(plugins: Iterable<Plugin>): Map<string, ProviderSpec
  * The module's place in the chain. One that should guard and cannot start refuses, rather than let calls pass; a folder
  * that is broken and that was not asked for does not stop the others.
  */
-export function entryOf(plugin: Plugin, state: PluginState): Entry[] {
+export function entryOf(plugin: Plugin, state: PluginState, shadow: Shadow): Entry[] {
   const { manifest, instance, setting, meter, id } = plugin
   if (!isPlaced(manifest) || !setting?.enabled) return []
   const { stage, failure, finds } = manifest
@@ -75,7 +75,7 @@ export function entryOf(plugin: Plugin, state: PluginState): Entry[] {
   const isShadow = setting.mode === 'shadow'
   if (instance) {
     const entry: Entry = { id, stage, failure, finds, when, meter, hooks: instance.hooks }
-    return [isShadow ? inShadow(entry) : entry]
+    return [isShadow ? shadow.place(entry) : entry]
   }
   if (isShadow || failure === 'open' || (state === 'invalid' && !setting.asked)) return []
   const refuse = (): never => {

@@ -1,4 +1,4 @@
-import { type Engine, type Store, StoreError } from '../../storage/index.ts'
+import { type Store, StoreError } from '../../storage/index.ts'
 import { ModuleChanged } from '../chain/module-events.ts'
 import type { Actor, Section } from '../contract/section.ts'
 import { explain } from '../discovery/manifest.ts'
@@ -9,7 +9,6 @@ import { refuseLockout } from './lockout.ts'
 import { withOnce } from './once.ts'
 import type { Plugins } from './plugin-record.ts'
 import { liveOf, PluginTable, type TableParts } from './plugin-table.ts'
-import { codeChanges, entryOf, writeRows, writeValues } from './recorded.ts'
 import { type RecordParts, Records } from './records.ts'
 import type { SetupParts } from './setup.ts'
 import { type Change, type NumberedNews, type PluginNews, Transaction } from './transaction.ts'
@@ -17,8 +16,6 @@ import { type Change, type NumberedNews, type PluginNews, Transaction } from './
 type Parts = SetupParts &
   RecordParts & {
     readonly store: Store
-    /** Says what plugins have stored. */
-    readonly engine: Pick<Engine, 'contents'>
     /** Called with each change that was made, before the next one begins. */
     readonly announce?: (news: NumberedNews) => Promise<void>
     /** Only the first thread has it; the others receive the numbers of their generations. */
@@ -91,7 +88,9 @@ export class ChangingTable extends PluginTable {
         await next.retire(0)
         return await made.undo()
       }
-      await this.#write(change, made, next.number)
+      const rows = new Map([...(change.rows ?? []), ...made.rows])
+      const { number: generation } = next
+      await this.parts.journal?.write({ ...change, rows, generation, before, after: made.plugins })
       this.swap(made.plugins, next)
     } catch (error) {
       await next?.retire(0)
@@ -131,25 +130,6 @@ export class ChangingTable extends PluginTable {
     throw conflict(`The configuration is now at generation ${number}: read it again.`, {
       param: 'if_generation',
       details: { generation: number },
-    })
-  }
-
-  /** Writes rows, the values of sections and the entry of the journal in one batch. */
-  async #write(change: Change, made: Transaction, generation: number): Promise<void> {
-    const { settings, store, journal } = this.parts
-    if (!journal) return
-    const rows = new Map([...(change.rows ?? []), ...made.rows])
-    const entry = entryOf(change, generation)
-    await store.transaction((batch) => {
-      const changes = [
-        ...codeChanges(change.news, this.all, made.plugins),
-        ...writeRows(batch, settings, rows, (id) => made.plugins.get(id) ?? this.find(id)),
-        ...writeValues(batch, change.values ?? []),
-      ]
-      batch.append(journal, (_, seq) => {
-        if (seq !== generation) throw conflict('The configuration has changed meanwhile; try again.')
-        return { ...entry, changes }
-      })
     })
   }
 

@@ -1,41 +1,11 @@
-import type { Engine } from '../../storage/index.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
 import { conflict } from '../errors.ts'
 import { isolationOf } from './isolation.ts'
 import { migrate } from './migration.ts'
 import { runningOnce } from './once.ts'
-import { type Plugin, type Plugins, storeOfPlugins } from './plugin-record.ts'
+import type { Plugin, Plugins } from './plugin-record.ts'
 import type { Records } from './records.ts'
 import { type SetupParts, setUp } from './setup.ts'
-
-/** The stored data of plugins and bindings that do not run. */
-export interface Sleeping {
-  /** Their records; a binding that was removed is here as if it were there, without settings. */
-  readonly plugins: readonly Plugin[]
-  /** The names of what no plugin here can be asked about, because it is gone. */
-  readonly unclaimed: readonly string[]
-}
-
-/** Finds who has something in the store and does not run. */
-export async function sleepingOf(
-  plugins: Plugins,
-  records: Pick<Records, 'binding'>,
-  engine: Pick<Engine, 'contents'>,
-): Promise<Sleeping> {
-  const parts = await engine.contents(`${storeOfPlugins}/`)
-  const sleeping: Plugin[] = []
-  const unclaimed: string[] = []
-  for (const name of new Set(parts.map(({ path }) => path.split('/')[1]!))) {
-    const [id, binding] = name.split('_') as [string, string | undefined]
-    const owner = plugins.get(id)
-    const plugin = binding === undefined ? owner : plugins.get(`${id}/${binding}`)
-    if (plugin?.instance) continue
-    if (plugin) sleeping.push(plugin)
-    else if (owner?.manifest?.kind === 'module') sleeping.push(records.binding(owner, binding!, undefined))
-    else unclaimed.push(name)
-  }
-  return { plugins: sleeping, unclaimed }
-}
 
 /**
  * Sets up a plugin that does not run, apart from all that do, asks what it keeps of persons, and ends it again. It serves no

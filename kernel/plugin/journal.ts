@@ -1,34 +1,44 @@
-import { z } from 'zod'
-import type { Sequence, Store } from '../../storage/index.ts'
-import { eventActor } from '../events/happening.ts'
+import type { Sequence } from '../../storage/index.ts'
+import type { EventActor } from '../events/happening.ts'
+import type { Plugins } from './plugin-record.ts'
+import type { StoredSetting } from './setting.ts'
+import type { Change } from './transaction.ts'
 
-const change = z.object({
+export interface ConfigChange {
   /** `modules`, `bindings`, `plugins`, `code`, or a section that a plugin keeps. */
-  section: z.string(),
-  key: z.string(),
+  readonly section: string
+  readonly key: string
   /** The value set at runtime; null for none. */
-  before: z.unknown(),
-  after: z.unknown(),
-})
-export type ConfigChange = z.infer<typeof change>
+  readonly before: unknown
+  readonly after: unknown
+}
 
-const entry = z.object({
-  generation: z.int(),
-  at: z.string(),
-  kind: z.enum(['start', 'change', 'rollback']),
-  actor: eventActor,
+export interface JournalEntry {
+  readonly generation: number
+  readonly at: string
+  readonly kind: 'start' | 'change' | 'rollback'
+  readonly actor: EventActor
   /** Id of the request that asked for it. */
-  cause: z.string().exactOptional(),
+  readonly cause?: string
   /** The generation that a rollback went back to. */
-  to: z.int().exactOptional(),
-  changes: z.array(change),
-})
-export type JournalEntry = z.infer<typeof entry>
+  readonly to?: number
+  readonly changes: readonly ConfigChange[]
+}
+
+/** A change that stands ready: what it leads to, and the settings to write for it. */
+export interface ReadyChange extends Pick<Change, 'values' | 'to' | 'news' | 'actor'> {
+  readonly generation: number
+  /** Undefined deletes one. */
+  readonly rows: ReadonlyMap<string, StoredSetting | undefined>
+  readonly before: Plugins
+  readonly after: Plugins
+}
 
 /**
- * The configuration made at runtime, change by change, each written in one batch with its rows. The number of an entry is that
- * of the generation which it led to: numbers have no gaps, and grow over restarts.
+ * The configuration made at runtime, change by change. The number of an entry is that of the generation which it led to: numbers
+ * have no gaps, and grow over restarts. It is handed in: nothing here knows how that is written.
  */
-export type Journal = Sequence<JournalEntry>
-
-export const openJournal = (store: Store): Journal => store.sequence('journal', entry)
+export interface Journal extends Pick<Sequence<JournalEntry>, 'get' | 'last' | 'scan'> {
+  /** Writes a change in one batch with its entry. Rejects with a conflict when another one has its number. */
+  write(ready: ReadyChange): Promise<void>
+}

@@ -12,11 +12,13 @@ import { withOnce } from './once.ts'
 import { type Plugin, type PluginState, type Plugins, stateOf } from './plugin-record.ts'
 import { bindingId } from './records.ts'
 import { schemaOf } from './setup.ts'
+import type { Shadow } from './shadow.ts'
 
 /** The parts that a table is made with. */
 export interface TableParts {
   readonly log: Log
   readonly isolation: Isolation
+  readonly shadow: Shadow
   /** How long a replaced generation may have calls, in milliseconds. */
   readonly retireMs: number
   /** Number of the first generation; 1 by default. */
@@ -127,7 +129,7 @@ export class PluginTable {
   /** A generation made of these. Throws when two of them claim the same thing. */
   protected arrange(number: number, plugins: Plugins): Generation {
     const entries = placesOf(plugins.values()).flatMap(({ plugin }) =>
-      entryOf(plugin, stateOf(plugin, plugins)),
+      entryOf(plugin, stateOf(plugin, plugins), this.#parts.shadow),
     )
     const failed = (err: unknown): void =>
       this.#parts.log.error({ err }, 'a plugin could not release everything')

@@ -3,7 +3,7 @@ import type { Actor } from '../contract/section.ts'
 import { type Discovered, explain } from '../discovery/manifest.ts'
 import { conflict } from '../errors.ts'
 import { ChangingTable } from './changing-table.ts'
-import { askDormant, type Sleeping, sleepingOf } from './dormant.ts'
+import { askDormant } from './dormant.ts'
 import type { Journal } from './journal.ts'
 import { migrate } from './migration.ts'
 import { withOnce } from './once.ts'
@@ -176,29 +176,14 @@ export class Registry extends ChangingTable {
   }
 
   /**
-   * Asks the plugins that do not run, and have something in the store, about the personal data that they keep, while nothing
-   * changes. One that cannot be set up is handed to `failed`, and the others are asked all the same.
+   * Asks a plugin or a binding that does not run about the personal data that it keeps; a binding that was removed is asked as
+   * if it were there, without settings. To be called while nothing changes. Rejects when it cannot be set up.
    */
-  askDormant(
-    ask: (id: string, data: PersonalData) => Promise<void>,
-    failed: (id: string, error: unknown) => void,
-  ): Promise<void> {
-    return this.whileStill(async () => {
-      const { parts, records, all: plugins } = this
-      for (const plugin of (await this.#sleeping()).plugins)
-        await askDormant(plugin, { parts, plugins, records }, (data) => ask(plugin.id, data)).catch(
-          (error: unknown) => failed(plugin.id, error),
-        )
-    })
-  }
-
-  /** Names of stored data whose plugin is gone. */
-  async unclaimed(): Promise<readonly string[]> {
-    return (await this.#sleeping()).unclaimed
-  }
-
-  #sleeping(): Promise<Sleeping> {
-    return sleepingOf(this.all, this.records, this.parts.engine)
+  async askDormant(id: string, ask: (data: PersonalData) => Promise<void>): Promise<void> {
+    const { parts, records, all: plugins } = this
+    const [module = '', name = ''] = id.split('/')
+    const plugin = this.find(id) ?? records.binding(this.get(module), name, undefined)
+    await askDormant(plugin, { parts, plugins, records }, ask)
   }
 
   /** Has a plugin, and the bindings of a module, go by other settings, and stores these. */

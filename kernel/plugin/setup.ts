@@ -3,7 +3,6 @@ import { deepFreeze } from '../call/read-only.ts'
 import { hooksOf } from '../chain/hooks.ts'
 import { readOnlyEvents, readOnlyHooks } from '../chain/read-only.ts'
 import { checkedHooks } from '../chain/returned.ts'
-import { refuseShadow } from '../chain/shadow/hooks.ts'
 import type { ModuleDefinition, OnceContext, PluginDefinition } from '../contract/plugin.ts'
 import { inTime, setupLimit } from '../discovery/in-time.ts'
 import { load, located } from '../discovery/loader.ts'
@@ -16,10 +15,12 @@ import { type Isolation, isolationOf } from './isolation.ts'
 import { makeOnce, type Once } from './once.ts'
 import { parseSettings } from './parse-settings.ts'
 import type { Plugin } from './plugin-record.ts'
+import type { Shadow } from './shadow.ts'
 
 /** The parts that plugins are set up with. */
 export interface SetupParts extends ContextParts {
   readonly isolation: Isolation
+  readonly shadow: Shadow
 }
 
 /** A plugin's code, imported when first needed. */
@@ -91,7 +92,7 @@ export async function setUp(
       const safe = isSafe ? readOnlyHooks(hooks) : hooks
       instance.hooks = grantedHooks(plugin.id, safe, grantsOf(plugin.manifest!.permissions))
     }
-    if (instance.mode === 'shadow') refuseShadow(instance)
+    if (instance.mode === 'shadow') parts.shadow.refuse(instance)
     return instance
   } catch (error) {
     await giveBack(instance, parts.log)

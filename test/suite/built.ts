@@ -9,7 +9,7 @@ import { built } from '../built.ts'
 
 /** Everything that decides what is built. */
 const inputs = [
-  '{accounts,bin,config,contract,gateway,isolation,kernel,kit,network,staging,storage,workers,modules,plugins,test}/**/*.*',
+  '{accounts,bin,config,contract,gateway,isolation,kernel,kit,network,shadow,staging,storage,workers,modules,plugins,test}/**/*.*',
   'package-lock.json',
 ]
 

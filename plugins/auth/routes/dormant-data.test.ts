@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { kernelServices, type Personal } from '#kernel'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
 import { writePlugin } from '../../../test/plugin-folder.ts'
 
@@ -99,8 +100,9 @@ test('one that cannot be set up is named, and the others erase all the same', as
 })
 
 test('what a plugin left that is gone is named', async () => {
-  const { registry } = gateway.kernel
-  expect(await registry.unclaimed()).toEqual([])
+  const { container, registry } = gateway.kernel
+  const personal = container.resolve<Personal>(kernelServices.personal)
+  expect(await personal.unclaimed()).toEqual([])
   await registry.remove('gone')
-  expect(await registry.unclaimed()).toEqual(['gone'])
+  expect(await personal.unclaimed()).toEqual(['gone'])
 })

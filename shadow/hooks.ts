@@ -1,13 +1,14 @@
-import type { Call } from '../../call/call.ts'
-import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
-import type { Attempt } from '../../call/trace.ts'
-import { continueWith } from '../../continue-with.ts'
-import { conflict, isGatewayError } from '../../errors.ts'
-import type { Instance } from '../../plugin/instance.ts'
-import { applies, type Entry } from '../entry.ts'
-import { type Hooks, hooksOf } from '../hooks.ts'
-import { inspectRequest } from '../inspect.ts'
-import { Meter } from '../meter.ts'
+import type { Call } from '../kernel/call/call.ts'
+import { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
+import type { Attempt } from '../kernel/call/trace.ts'
+import { applies, type Entry } from '../kernel/chain/entry.ts'
+import { type Hooks, hooksOf } from '../kernel/chain/hooks.ts'
+import { inspectRequest } from '../kernel/chain/inspect.ts'
+import { Meter } from '../kernel/chain/meter.ts'
+import { continueWith } from '../kernel/continue-with.ts'
+import { conflict, isGatewayError } from '../kernel/errors.ts'
+import type { Instance } from '../kernel/plugin/instance.ts'
+import type { Shadow } from '../kernel/plugin/shadow.ts'
 import { aroundAside, tapInto } from './around.ts'
 import { rewriteAside } from './reply.ts'
 import { ShadowRun } from './run.ts'
@@ -41,6 +42,9 @@ export function inShadow(entry: Entry): Entry {
   const isIdle = hooksOf(entry.hooks).length === 0
   return { ...inner, when: entry.when, meter: new Meter(), hooks: isIdle ? {} : hooksAside(inner, runOf) }
 }
+
+/** Modules in shadow, for a kernel. */
+export const shadow: Shadow = { refuse: refuseShadow, place: inShadow }
 
 type RunOf = (call: Call) => ShadowRun | undefined
 

@@ -1,10 +1,10 @@
-import { Call } from '../../call/call.ts'
-import { type Cancel, over } from '../../call/cancel.ts'
-import type { Trace } from '../../call/trace.ts'
-import { detach } from '../../contain.ts'
-import { isGatewayError } from '../../errors.ts'
-import { differences } from '../../kit/difference.ts'
-import type { Meter } from '../meter.ts'
+import { Call } from '../kernel/call/call.ts'
+import { type Cancel, over } from '../kernel/call/cancel.ts'
+import type { Trace } from '../kernel/call/trace.ts'
+import type { Meter } from '../kernel/chain/meter.ts'
+import { detach } from '../kernel/contain.ts'
+import { isGatewayError } from '../kernel/errors.ts'
+import { differences } from '../kit/difference.ts'
 import { BrokenOff, Feed } from './feed.ts'
 
 /** How long the end of a call waits for a module in shadow that is not done with it. */

@@ -1,10 +1,9 @@
+import type { SectionValue } from '../../kernel/contract/section.ts'
+import type { ConfigChange } from '../../kernel/plugin/journal.ts'
+import type { Plugin, Plugins } from '../../kernel/plugin/plugin-record.ts'
+import type { StoredSetting } from '../../kernel/plugin/setting.ts'
+import type { PluginNews } from '../../kernel/plugin/transaction.ts'
 import type { Transaction as Batch, Collection } from '../../storage/index.ts'
-import type { SectionValue } from '../contract/section.ts'
-import { actorOf } from '../events/happening.ts'
-import type { ConfigChange, JournalEntry } from './journal.ts'
-import type { Plugin, Plugins } from './plugin-record.ts'
-import type { StoredSetting } from './setting.ts'
-import type { Change, PluginNews } from './transaction.ts'
 
 function sectionOf(plugin: Plugin | undefined, id: string): string {
   if (id.includes('/')) return 'bindings'
@@ -16,18 +15,6 @@ function recorded(row: StoredSetting | undefined): unknown {
   if (!row) return null
   const { updated_at: _, ...said } = row
   return said
-}
-
-/** An entry without its changes. */
-export function entryOf({ to, news, actor }: Change, generation: number): Omit<JournalEntry, 'changes'> {
-  return {
-    generation,
-    at: new Date().toISOString(),
-    kind: to !== undefined ? 'rollback' : news ? 'change' : 'start',
-    actor: actorOf({ cause: actor }),
-    ...(actor?.requestId !== undefined && { cause: actor.requestId }),
-    ...(to !== undefined && { to }),
-  }
 }
 
 /** Writes settings; returns what changed. */
