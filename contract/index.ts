@@ -1,6 +1,6 @@
 /**
- * The contract: what plugins are written against. The files beside this one are what plugins and areas offer each other,
- * types and tokens only; everything else is the kernel's.
+ * The contract: what plugins are written against. The files beside this one are what plugins and areas offer each other, and
+ * the full types of what they define: types, tokens, and functions that give a definition its type. Everything else is the kernel's.
  */
 
 export { type Accounts, noUser } from '../accounts/accounts.ts'
@@ -12,7 +12,6 @@ export type { Environment } from '../config/references.ts'
 export type { Authentication } from '../kernel/auth/authentication.ts'
 export { keyStatus } from '../kernel/auth/key.ts'
 export { withTenant } from '../kernel/auth/tenants.ts'
-export { beginAttempt, newAttempt } from '../kernel/call/attempt.ts'
 export {
   Call,
   type CallContext,
@@ -22,6 +21,7 @@ export {
 } from '../kernel/call/call.ts'
 export { Cancel } from '../kernel/call/cancel.ts'
 export type * from '../kernel/call/canonical.ts'
+export { Exchange, type Ground } from '../kernel/call/exchange.ts'
 export {
   type FoundSpan,
   findingActions,
@@ -30,9 +30,9 @@ export {
   severities,
   type TraceFinding,
 } from '../kernel/call/findings.ts'
-export { type InnerCall, runInnerCall } from '../kernel/call/inner-exchange.ts'
 export { CallFirstContent, CallSettled, CallStarted, type Outcome } from '../kernel/call/outcome.ts'
 export { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
+export type { SettlementParts } from '../kernel/call/settle.ts'
 export {
   type Attempt,
   type ChainFacts,
@@ -47,7 +47,6 @@ export type { Address, Asking, EventShape, StreamEncoder, Wire } from '../kernel
 export type { BroughtText } from '../kernel/chain/brought.ts'
 export {
   type Awaitable,
-  type Hooks,
   hooksOf,
   type Next,
   type Show,
@@ -58,16 +57,13 @@ export type { CircuitState } from '../kernel/chain/module-circuit.ts'
 export { ModuleChanged, ModuleRestored, ModuleTripped } from '../kernel/chain/module-events.ts'
 export { type Condition, type When, whenSchema } from '../kernel/chain/when.ts'
 export { Cohort } from '../kernel/cohort.ts'
-export {
-  type Answer,
-  type AnswerForm,
-  type Answers,
-  answer,
-  answers,
-  type JsonOrEvents,
-  jsonOrEvents,
-  type OpenResponse,
-  type SentForm,
+export type {
+  Answer,
+  AnswerForm,
+  Answers,
+  JsonOrEvents,
+  OpenResponse,
+  SentForm,
 } from '../kernel/contract/answers.ts'
 export type { BodyForm, OpenRequest } from '../kernel/contract/bodies.ts'
 export {
@@ -79,17 +75,11 @@ export {
   type MadeCall,
   ModelCalls,
 } from '../kernel/contract/calls.ts'
-export { type Arrangement, type AttemptHooks, Delivery, type OwnKey } from '../kernel/contract/delivery.ts'
-export {
-  type Amounts,
-  type Capability,
-  type Cost,
-  capabilities,
-  type Estimator,
-  type Rate,
-  type Rates,
-  type TokenCount,
-  TokenCounting,
+export type { AttemptHooks } from '../kernel/contract/delivery.ts'
+export type {
+  Amounts,
+  Cost,
+  Unreported,
 } from '../kernel/contract/models.ts'
 export type {
   Erasure,
@@ -98,28 +88,11 @@ export type {
   PersonalSums,
   Subject,
 } from '../kernel/contract/personal-data.ts'
-export {
-  type Context,
-  defineArea,
-  defineModule,
-  defineProvider,
-  type OnceContext,
-  type PostAnswer,
-  type PostOptions,
-} from '../kernel/contract/plugin.ts'
 export type {
-  Credential,
-  ModerationQuestion,
-  Protocol,
-  Provider,
-  StreamDecoder,
-  Target,
-  TokenQuestion,
-  UpstreamHead,
-  UpstreamRequest,
-} from '../kernel/contract/provider.ts'
-export { hintOf, type ProviderSpec, providerSpec } from '../kernel/contract/provider.ts'
-export { type Candidate, Routing, type TargetHooks } from '../kernel/contract/routing.ts'
+  PostAnswer,
+  PostOptions,
+} from '../kernel/contract/plugin.ts'
+export type { TargetHooks } from '../kernel/contract/routing.ts'
 export type { Actor, Section } from '../kernel/contract/section.ts'
 export { type Session, Sessions } from '../kernel/contract/sessions.ts'
 export { Tenants } from '../kernel/contract/tenants.ts'
@@ -128,6 +101,7 @@ export type { Detection, Span, TextLocation } from '../kernel/detect/detect.ts'
 export type { UpstreamFault } from '../kernel/errors.ts'
 export {
   badRequest,
+  ClientGone,
   circuitOpen,
   conflict,
   contentBlocked,
@@ -205,6 +179,7 @@ export type {
   CacheVerification,
 } from './answer-caches.ts'
 export { AnswerCaches } from './answer-caches.ts'
+export { answer, answers, jsonOrEvents } from './answers.ts'
 export {
   Autopilot,
   type AutopilotEnd,
@@ -237,6 +212,7 @@ export {
   type WindowSum,
   type Windows,
 } from './counting.ts'
+export { type Arrangement, Delivery, type OwnKey } from './delivery.ts'
 export { type Fault, Faults } from './faults.ts'
 export { Feedback, type FeedbackRecord } from './feedback.ts'
 export { type FigureDimension, type FigureLine, type FigureSums, Figures } from './figures.ts'
@@ -271,7 +247,7 @@ export {
   type LedgerQuery,
   type LedgerResource,
 } from './ledger.ts'
-export { ModelCatalogue, type ModelDescription } from './model-catalogue.ts'
+export { type Capability, capabilities, ModelCatalogue, type ModelDescription } from './model-catalogue.ts'
 export {
   type Plan,
   Plans,
@@ -282,13 +258,35 @@ export {
   type UpgradePrompt,
 } from './plans.ts'
 export {
+  type Context,
+  defineArea,
+  defineModule,
+  defineProvider,
+  type Hooks,
+  type OnceContext,
+} from './plugin.ts'
+export {
   type OwnPolicies,
   type PolicyCheck,
   type PolicyHit,
   type PolicySpan,
   TrustPolicies,
 } from './policies.ts'
-export { type PriceDescription, type PriceItem, Pricing } from './pricing.ts'
+export { type PriceDescription, type PriceItem, Pricing, type Rate, type Rates } from './pricing.ts'
+export {
+  type Credential,
+  hintOf,
+  type ModerationQuestion,
+  type Protocol,
+  type Provider,
+  type ProviderSpec,
+  providerSpec,
+  type StreamDecoder,
+  type Target,
+  type TokenQuestion,
+  type UpstreamHead,
+  type UpstreamRequest,
+} from './provider.ts'
 export {
   RedTeam,
   type RedTeamCampaign,
@@ -296,6 +294,7 @@ export {
   type RedTeamVulnerability,
 } from './redteam.ts'
 export { type Age, type RecordClass, Retention, RetentionDue } from './retention.ts'
+export { type Candidate, Routing } from './routing.ts'
 export { SealedBodies, Sealing, type Signature, Signing, type SigningKey } from './sealing.ts'
 export {
   type Cap,
@@ -312,6 +311,7 @@ export {
 } from './spend.ts'
 export { CallTaint, type Taint } from './taint.ts'
 export { type FoundTemplate, type TemplateChoice, Templates } from './templates.ts'
+export { type Estimator, type TokenCount, TokenCounting } from './token-counting.ts'
 export {
   CallTraced,
   type TraceBodies,

@@ -1,6 +1,22 @@
 import type { Operation } from '../kernel/call/canonical.ts'
-import type { Capability } from '../kernel/contract/models.ts'
 import { token } from '../kernel/token.ts'
+
+/** The possible capabilities of a model. */
+export const capabilities = [
+  'vision',
+  'audio_input',
+  'audio_output',
+  'video',
+  'files',
+  'tools',
+  'parallel_tools',
+  'reasoning',
+  'json_schema',
+  'prompt_cache',
+  'web_search',
+] as const
+
+export type Capability = (typeof capabilities)[number]
 
 /** The known facts of a model. A fact that is undefined, or not among the capabilities, is unknown: never a guess. */
 export interface ModelDescription {

@@ -1,8 +1,8 @@
 import type { Call } from '../kernel/call/call.ts'
 import type { Completion } from '../kernel/call/canonical.ts'
-import type { Candidate } from '../kernel/contract/routing.ts'
 import type { Span, TextLocation } from '../kernel/detect/detect.ts'
 import { guardedToken } from '../kernel/token.ts'
+import type { Candidate } from './routing.ts'
 
 /** A policy whose rules all match in a call. */
 export interface PolicyHit {

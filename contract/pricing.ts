@@ -1,6 +1,29 @@
 import type { Usage } from '../kernel/call/usage.ts'
-import type { Pricing as CallPricing, Rates } from '../kernel/contract/models.ts'
+import type { Pricing as CallPricing } from '../kernel/contract/models.ts'
 import { token } from '../kernel/token.ts'
+
+/** USD per million tokens: one price, or one that changes for the whole call once its prompt is longer than `start`. */
+export type Rate =
+  | number
+  | { readonly base: number; readonly tiers: readonly { readonly start: number; readonly price: number }[] }
+
+/**
+ * The prices of a model. A class without a rate costs as much as the rest of the prompt, or of the answer; an hour in the cache
+ * costs 1.6 times as much as five minutes, as at Anthropic, the only one that offers both.
+ */
+export interface Rates {
+  readonly input?: Rate | undefined
+  readonly output?: Rate | undefined
+  readonly cachedRead?: Rate | undefined
+  readonly cacheWrite5m?: Rate | undefined
+  readonly cacheWrite1h?: Rate | undefined
+  readonly reasoning?: Rate | undefined
+  readonly audioIn?: Rate | undefined
+  readonly audioOut?: Rate | undefined
+  readonly imageIn?: Rate | undefined
+  /** USD for the call itself, beside its tokens. */
+  readonly callUsd?: number | undefined
+}
 
 export interface PriceDescription {
   readonly priceId: string

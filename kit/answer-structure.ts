@@ -1,5 +1,5 @@
-import { answerTexts } from '../kernel/call/bill.ts'
 import type { Completion } from '../kernel/call/canonical.ts'
+import { answerTexts } from './answer-texts.ts'
 import { parseForeign } from './foreign-json.ts'
 import { orderedJson } from './ordered-json.ts'
 

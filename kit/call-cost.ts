@@ -1,6 +1,7 @@
+import type { TokenCounting } from '../contract/token-counting.ts'
 import type { Call } from '../kernel/call/call.ts'
 import { noUsage } from '../kernel/call/usage.ts'
-import type { Pricing, TokenCounting } from '../kernel/contract/models.ts'
+import type { Pricing } from '../kernel/contract/models.ts'
 import type { Candidate } from '../kernel/contract/routing.ts'
 import { answerCount } from './answer-count.ts'
 import { tokenLimit } from './token-limit.ts'

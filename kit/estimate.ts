@@ -1,4 +1,4 @@
-import type { Estimator } from '../kernel/contract/models.ts'
+import type { Estimator } from '../contract/token-counting.ts'
 import { type CharacterClass, classes, classOf } from './characters.ts'
 
 /** Tokens that a character of each class takes. */

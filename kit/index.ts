@@ -1,7 +1,6 @@
 /** Helpers for plugins: nothing here knows a gateway. */
 
 export * as field from '../config/fields.ts'
-export { answerTexts } from '../kernel/call/bill.ts'
 export { mapReplyTexts, mapRequestParameters, mapRequestTexts, requestTexts } from '../kernel/call/texts.ts'
 export { compileGlobs, compileWhen } from '../kernel/chain/when.ts'
 export { contain, detach } from '../kernel/contain.ts'
@@ -28,11 +27,13 @@ export { answeredRequest, answerKey, type Circle, circleOf } from './answer-key.
 export { answerSharing } from './answer-sharing.ts'
 export { answerStructure, textStructure } from './answer-structure.ts'
 export { answerText } from './answer-text.ts'
+export { answerTexts } from './answer-texts.ts'
 export type { CacheEntry } from './answers/entry.ts'
 export { type AnswerFacts, ageS, KeptAnswers, type KeptAnswersOptions } from './answers/kept-answers.ts'
 export { isStorable, replayed, watched } from './answers/replay.ts'
 export { answerCacheFields } from './answers/settings.ts'
 export { type Assets, assets } from './assets.ts'
+export { newAttempt } from './attempt.ts'
 export { type BodyOptions, rawBody, streamedBody, type Upload } from './body-forms.ts'
 export { type BodySeals, bodySeals, type Seal } from './body-seals.ts'
 export { byName, isGlob } from './by-name.ts'

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { newAttempt } from '../kernel/call/attempt.ts'
+import type { Target } from '../contract/provider.ts'
 import { Call, type Principal } from '../kernel/call/call.ts'
 import { Cancel, over } from '../kernel/call/cancel.ts'
 import type { ModelRequest, Operation } from '../kernel/call/canonical.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
 import { noUsage } from '../kernel/call/usage.ts'
 import { applies, type Entry, handleFailure } from '../kernel/chain/entry.ts'
-import type { Target } from '../kernel/contract/provider.ts'
 import { callContextOf } from '../kernel/http/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { Generation } from '../kernel/plugin/generation.ts'
+import { newAttempt } from './attempt.ts'
 
 /** An inquiry about a call that is not made, such as one whose tokens are counted. */
 export interface Inquiry {

@@ -1,5 +1,5 @@
+import type { Provider } from '../../contract/provider.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
-import type { Provider } from '../../kernel/contract/provider.ts'
 import { type Directory, ProviderDirectory } from '../../plugins/upstream/kit/services.ts'
 
 /** The greeting for a person at the terminal: the address, the running parts, and a first call to paste. */

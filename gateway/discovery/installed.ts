@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import { explain, manifestSchema } from '../../kernel/discovery/manifest.ts'
+import { explain } from '../../kernel/discovery/manifest.ts'
 import { conflict } from '../../kernel/errors.ts'
+import { manifestSchema } from './manifest-schema.ts'
 import type { PluginFolder } from './plugin-folder.ts'
 
 const version = z.object({

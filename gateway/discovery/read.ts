@@ -6,10 +6,10 @@ import {
   type Discovered,
   explain,
   type Manifest,
-  manifestSchema,
   type Source,
 } from '../../kernel/discovery/manifest.ts'
 import { entryOf, readManifest } from './manifest-file.ts'
+import { manifestSchema } from './manifest-schema.ts'
 
 /** Reads the manifest of every folder below `root`. A broken one is reported in its place and does not affect others. */
 export async function discover(root: string, source: Source): Promise<Discovered[]> {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createPrices } from '../../plugins/models/prices.ts'
 import { TokenCounter } from '../../plugins/models/tokens/counter.ts'
+import { usedBy } from '../../plugins/models/tokens/used.ts'
 import { callWith } from '../../test/chain.ts'
-import { ClientGone, UpstreamError } from '../errors.ts'
-import { answerTexts, billed, reportedCost } from './bill.ts'
+import { ClientGone, GatewayError, UpstreamError } from '../errors.ts'
+import { answerOf, billed, reportedCost } from './bill.ts'
 import type { Completion } from './canonical.ts'
-import type { Counts, Ending, Served } from './outcome.ts'
+import type { Served } from './outcome.ts'
 import type { Attempt } from './trace.ts'
 import { noUsage, type Usage } from './usage.ts'
 
@@ -15,8 +16,6 @@ const prices = createPrices({
     'openai/dear': { inputUsdPerM: 10, outputUsdPerM: 20, cachedReadUsdPerM: 5, callUsd: 0.01 },
   },
 })
-
-const rating = { prices, tokens: new TokenCounter() }
 
 const used = (input: number, output: number, cachedRead = 0): Usage => ({
   ...noUsage,
@@ -33,8 +32,23 @@ const failure = new UpstreamError('provider_error', 'It failed.', {
   retryable: true,
 })
 
+/** Tokens of a request and of the texts of an answer, by the names of models that a tokenizer is there for. */
+type Counts = ReadonlyMap<string, { readonly input: number; readonly output: number }>
+
+const estimator = new TokenCounter()
+
+const counterOf = (counts: Counts): Parameters<typeof usedBy>[2] => ({
+  knows: (model) => counts.has(model),
+  async count({ model }, texts = []) {
+    const { input, output } = counts.get(model)!
+    const tokens = { tokens: input, tools: 0, images: 0, by: 'qwen', quality: 'tokenizer' } as const
+    return { input: tokens, output: texts.length === 0 ? 0 : output }
+  },
+  estimate: (request) => estimator.estimate(request),
+  estimator: (model) => estimator.estimator(model),
+})
+
 interface Told {
-  readonly ending?: Ending
   readonly stream?: boolean
   readonly served?: Partial<Served>
   readonly counts?: Counts
@@ -43,11 +57,14 @@ interface Told {
 }
 
 /** What is billed for these attempts. */
-const bill = (attempts: readonly Partial<Attempt>[], told?: Told) => billedCall(attempts, told).bill
+const bill = async (attempts: readonly Partial<Attempt>[], told?: Told) => {
+  const { usage, cost } = (await billedCall(attempts, told)).bill
+  return { usage, cost }
+}
 
-/** A call that is billed for these attempts. */
-function billedCall(attempts: readonly Partial<Attempt>[], told: Told = {}) {
-  const { ending = 'ok', stream = false, served, counts, taken } = told
+/** A call that is billed for these attempts, with estimates for those that nothing was reported of. */
+async function billedCall(attempts: readonly Partial<Attempt>[], told: Told = {}) {
+  const { stream = false, served, counts = new Map(), taken } = told
   const call = callWith({ stream, messages: [{ role: 'user', content: 'How many tokens are these?' }] })
   for (const [i, attempt] of attempts.entries()) {
     call.trace.attempts.push({
@@ -67,13 +84,19 @@ function billedCall(attempts: readonly Partial<Attempt>[], told: Told = {}) {
   }
   const answered = call.trace.attempts[(taken ?? 0) - 1]
   if (answered) call.trace.answeredBy(answered, true)
-  const end = { status: 200, error: undefined, finishReason: undefined, chunks: 0, body: undefined }
-  return { call, bill: billed(call, { ...end, ...served }, ending, rating, counts) }
+  const end: Served = {
+    ...{ status: 200, error: undefined, finishReason: undefined, chunks: 0, body: undefined },
+    ...served,
+  }
+  const estimates = new Map<Attempt, Usage>()
+  for (const attempt of billed(call, end, prices).unreported ?? [])
+    estimates.set(attempt, await usedBy(answerOf(attempt, call, end), call.request, counterOf(counts)))
+  return { call, bill: billed(call, end, prices, estimates) }
 }
 
 describe('several attempts', () => {
-  test('cost what each of them has used, part by part', () => {
-    const { call, bill } = billedCall([
+  test('cost what each of them has used, part by part', async () => {
+    const { call, bill } = await billedCall([
       { model: 'cheap', usage: () => used(1000, 100, 400) },
       { model: 'dear', usage: () => used(2000, 200, 1000) },
     ])
@@ -90,8 +113,8 @@ describe('several attempts', () => {
     expect(call.trace.attempts.map(({ cost }) => cost!.totalNano)).toEqual([2_000_000, 29_000_000])
   })
 
-  test('of which one says its cost itself cost that and the price of the other', () => {
-    const { cost } = bill([
+  test('of which one says its cost itself cost that and the price of the other', async () => {
+    const { cost } = await bill([
       { usage: () => used(1000, 100), costUsd: () => 0.5 },
       { usage: () => used(1000, 100) },
     ])
@@ -99,32 +122,33 @@ describe('several attempts', () => {
     expect(cost).toMatchObject({ totalNano, source: 'catalogue' })
   })
 
-  test('have no cost when the price of one is not known, and their usage all the same', () => {
+  test('have no cost when the price of one is not known, and their usage all the same', async () => {
     const attempts = [{ usage: () => used(10, 1) }, { model: 'unknown', usage: () => used(20, 2) }]
     for (const order of [attempts, attempts.toReversed()])
-      expect(bill(order)).toEqual({ usage: used(30, 3), cost: undefined })
+      expect(await bill(order)).toEqual({ usage: used(30, 3), cost: undefined })
   })
 })
 
 describe('an attempt whose answer was not taken', () => {
   const taken = { usage: () => used(10, 1) }
-  const outputOf = (lost: Partial<Attempt>, told: Told = {}): number =>
-    bill([lost, taken], { taken: 2, served: { chunks: 50 }, ...told }).usage.output - 1
+  const outputOf = async (lost: Partial<Attempt>, told: Told = {}): Promise<number> =>
+    (await bill([lost, taken], { taken: 2, served: { chunks: 50 }, ...told })).usage.output - 1
 
-  test('is billed by what came of it, and not by the answer of the other', () => {
+  test('is billed by what came of it, and not by the answer of the other', async () => {
     const message = { role: 'assistant', content: 'one two three four' } as const
     const body: Completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] }
-    expect(outputOf({ came: () => 3 }, { stream: true })).toBe(3)
-    expect(outputOf({ came: () => body })).toBeGreaterThan(2)
-    expect(outputOf({ came: () => body })).toBeLessThan(10)
-    expect(outputOf({})).toBe(0)
+    expect(await outputOf({ came: () => 3 }, { stream: true })).toBe(3)
+    expect(await outputOf({ came: () => body })).toBeGreaterThan(2)
+    expect(await outputOf({ came: () => body })).toBeLessThan(10)
+    expect(await outputOf({})).toBe(0)
     const counts = new Map([['cheap', { input: 40, output: 50 }]])
-    expect(outputOf({ came: () => 3 }, { stream: true, counts })).toBe(3)
+    expect(await outputOf({ came: () => 3 }, { stream: true, counts })).toBe(3)
   })
 
-  test('is billed although the answer that was taken broke off later', () => {
+  test('is billed although the answer that was taken broke off later', async () => {
     const broken = { error: failure, status: 200 }
-    const { usage } = bill([{ came: () => 3 }, broken], { taken: 2, stream: true, ending: 'upstream_error' })
+    const told = { taken: 2, stream: true, served: { error: failure } }
+    const { usage } = await bill([{ came: () => 3 }, broken], told)
     expect(usage).toMatchObject({ output: 3, source: 'estimated' })
   })
 })
@@ -136,15 +160,16 @@ describe('an attempt that failed', () => {
     ['with the least status of a failure', { status: 400 }],
     ['before there was a status', { status: undefined }],
     ['with an error after its status', { error: failure, status: 200 }],
-  ])('%s is not billed without a report', (_, failed) => {
+  ])('%s is not billed without a report', async (_, failed) => {
     const success = { usage: () => used(1000, 100) }
-    expect(bill([failed, success])).toEqual(bill([success]))
-    expect(bill([failed], { ending: 'timeout' })).toEqual({ usage: noUsage, cost: undefined })
+    expect(await bill([failed, success])).toEqual(await bill([success]))
+    const error = new GatewayError('provider_error', 'It took too long.', { type: 'timeout' })
+    expect(await bill([failed], { served: { error } })).toEqual({ usage: noUsage, cost: undefined })
   })
 
-  test('is billed with one', () => {
+  test('is billed with one', async () => {
     const failed = { error: failure, status: 500, usage: () => used(1000, 0) }
-    const { usage, cost } = bill([failed, { usage: () => used(10, 1) }])
+    const { usage, cost } = await bill([failed, { usage: () => used(10, 1) }])
     expect(usage).toEqual(used(1010, 1))
     expect(cost?.inputNano).toBe(1_010_000)
   })
@@ -152,7 +177,6 @@ describe('an attempt that failed', () => {
 
 describe('an answer without a report', () => {
   const left = {
-    ending: 'client_abort',
     stream: true,
     served: { error: new ClientGone(), chunks: 7 },
   } as const
@@ -163,54 +187,56 @@ describe('an answer without a report', () => {
     [12, 12],
   ])(
     'of which the provider had counted %i is billed as %i tokens, not less than one a chunk',
-    (counted, output) => {
-      const { usage } = bill([{ counted: () => used(50, counted) }], left)
+    async (counted, output) => {
+      const { usage } = await bill([{ counted: () => used(50, counted) }], left)
       expect(usage).toEqual({ ...used(50, output), source: 'estimated' })
     },
   )
 
-  test('is billed by what a tokenizer counts of it, else by its chunks', () => {
-    const billedBy = (output: number): Usage =>
-      bill([{}], { ...left, counts: new Map([['cheap', { input: 40, output }]]) }).usage
-    expect(billedBy(5)).toEqual({ ...used(40, 5), source: 'estimated' })
-    expect(billedBy(0)).toEqual({ ...used(40, 7), source: 'estimated' })
-    const { usage, cost } = bill([{}], left)
+  test('is billed by what a tokenizer counts of it, else by its chunks', async () => {
+    const message = { role: 'assistant', content: 'one two' } as const
+    const body = (): Completion => ({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
+    const billedBy = async (output: number): Promise<Usage> => {
+      const counts = new Map([['cheap', { input: 40, output }]])
+      return (await bill([{}], { ...left, served: { ...left.served, body }, counts })).usage
+    }
+    expect(await billedBy(5)).toEqual({ ...used(40, 5), source: 'estimated' })
+    expect(await billedBy(0)).toEqual({ ...used(40, 7), source: 'estimated' })
+    const { usage, cost } = await bill([{}], left)
     expect(usage).toMatchObject({ output: 7, source: 'estimated' })
     expect(usage.input).toBeGreaterThan(4)
     expect(cost?.totalNano).toBe(usage.input * 1000 + 7 * 2000 + 1_000_000)
   })
 
-  test('that came whole is billed by its texts', () => {
+  test('that came whole is billed by its texts', async () => {
     const message = { role: 'assistant', content: 'one two three four' } as const
     const body: Completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] }
-    const { usage } = bill([{}], { served: { body: () => body } })
+    const { usage } = await bill([{}], { served: { body: () => body } })
     expect(usage.output).toBeGreaterThan(2)
     expect(usage.output).toBeLessThan(10)
   })
 
-  test('that broke off on the way is not billed', () => {
-    const { usage } = bill([{ counted: () => used(50, 3) }], { ...left, ending: 'upstream_error' })
+  test('that broke off on the way is not billed', async () => {
+    const broken = { ...left, served: { error: failure, chunks: 7 } }
+    const { usage } = await bill([{ counted: () => used(50, 3) }], broken)
     expect(usage).toEqual(noUsage)
   })
 
-  test('or with one that cannot be read is the same', () => {
+  test('or with one that cannot be read is the same', async () => {
     const unreadable = (): never => {
       throw new Error('nonsense')
     }
     const attempts = [{ usage: unreadable, counted: unreadable, costUsd: unreadable }]
-    expect(bill(attempts, left)).toEqual(bill([{}], left))
+    expect(await bill(attempts, left)).toEqual(await bill([{}], left))
   })
 })
 
-test('an answer that no provider gave has the usage that it says, and no cost', () => {
+test('an answer that no provider gave has the usage that it says, and no cost', async () => {
   const usage = { prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 }
-  expect(bill([], { served: { body: () => ({ usage }) } })).toEqual({ usage: used(11, 2), cost: undefined })
-})
-
-test('the texts of an answer are counted once each, and nothing else', () => {
-  const message = { role: 'assistant', content: 'one' } as const
-  expect(answerTexts({ choices: [{ index: 0, message, finish_reason: 'stop' }] })).toEqual(['one'])
-  expect(answerTexts(undefined)).toEqual([])
+  expect(await bill([], { served: { body: () => ({ usage }) } })).toEqual({
+    usage: used(11, 2),
+    cost: undefined,
+  })
 })
 
 test.each([0, 0.25, 100_000])('a provider is believed that says a call cost %d dollars', (usd) => {

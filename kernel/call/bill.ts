@@ -1,33 +1,41 @@
-import type { Cost, TokenCounting } from '../contract/models.ts'
+import type { Cost, Unreported } from '../contract/models.ts'
 import { addNano, mostCallUsd, nanoOf } from '../money.ts'
 import type { Call } from './call.ts'
-import type { Completion } from './canonical.ts'
-import type { Counts, Ending, Rating, Served } from './outcome.ts'
-import { mapReplyTexts } from './texts.ts'
+import { endingOf } from './ending.ts'
+import type { Rating, Served } from './outcome.ts'
 import type { Attempt } from './trace.ts'
 import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
+/** The usage and the cost of a call. */
+export interface Bill {
+  readonly usage: Usage
+  /** Undefined when a price is not known. */
+  readonly cost: Cost | undefined
+  /** Attempts whose answers came without a report and are not on the bill; undefined where there are none. */
+  readonly unreported: readonly Attempt[] | undefined
+}
+
 /**
  * Bills every attempt for everything that its provider reported and that can be true, and notes the part of each. An attempt whose
- * answer came without a report (the client left early, or another attempt had answered) is billed by a marked estimate; one
- * that failed without a report is not billed.
+ * answer came without a report (the client left early, or another attempt had answered) is billed by its estimate, where there
+ * is one; one that failed without a report is not billed.
  */
 export function billed(
   call: Call,
   served: Served,
-  ending: Ending,
-  { prices, tokens }: Rating,
-  counts: Counts | undefined,
-): { usage: Usage; cost: Cost | undefined } {
+  prices: Rating['prices'],
+  estimates?: ReadonlyMap<Attempt, Usage>,
+): Bill {
   let usage = noUsage
   let cost: Cost | undefined
   let priced = true
+  let unreported: readonly Attempt[] | undefined
   for (const attempt of call.trace.attempts) {
-    const answered = attempt.error === undefined && attempt.status !== undefined && attempt.status < 400
-    const used =
-      believedReport(attempt.usage) ??
-      (answered ? estimated(call, served, ending, attempt, tokens, counts) : undefined)
-    if (!used) continue
+    const used = believedReport(attempt.usage) ?? estimates?.get(attempt)
+    if (!used) {
+      if (hasAnswered(attempt, call, served)) unreported = [...(unreported ?? []), attempt]
+      continue
+    }
     usage = addUsage(usage, used)
     const part =
       reported(() => reportedCost(attempt.costUsd?.())) ??
@@ -37,13 +45,13 @@ export function billed(
     else priced = false
   }
   if (call.trace.attempts.length === 0) usage = wireUsageOf(served) ?? noUsage
-  return { usage, cost: priced ? cost : undefined }
+  return { usage, cost: priced ? cost : undefined, unreported }
 }
 
 const believedReport = (read: Attempt['usage']): Usage | undefined => reported(() => believedUsage(read?.()))
 
 /** The content of a provider's report; nothing when the report cannot be read. */
-export function reported<T>(read: (() => T | undefined) | undefined): T | undefined {
+function reported<T>(read: (() => T | undefined) | undefined): T | undefined {
   try {
     return read?.()
   } catch {
@@ -51,44 +59,28 @@ export function reported<T>(read: (() => T | undefined) | undefined): T | undefi
   }
 }
 
-/**
- * The tokens that the provider had counted before the answer was left; else the count of the model's tokenizer, or an estimate
- * by script. A chunk of a stream whose text is gone counts as one token. Marked as an estimate wherever it shows.
- */
-function estimated(
-  call: Call,
-  served: Served,
-  ending: Ending,
-  attempt: Attempt,
-  tokens: TokenCounting | undefined,
-  counts: Counts | undefined,
-): Usage | undefined {
-  const isServed = call.trace.served === undefined || call.trace.served === attempt
-  if (isServed && ending === 'upstream_error') return undefined
-  const came = isServed ? (call.stream ? served.chunks : reported(served.body)) : reported(attempt.came)
-  const chunks = typeof came === 'number' ? came : 0
-  const counted = believedReport(attempt.counted)
-  if (counted) return { ...counted, output: Math.max(counted.output, chunks), source: 'estimated' }
-  const count = counts?.get(attempt.model)
-  // The counts are of the answer that was served.
-  if (count && isServed)
-    return { ...noUsage, input: count.input, output: count.output || chunks, source: 'estimated' }
-  if (!tokens) return undefined
-  const request = call.trace.request ?? call.request
-  const input = count?.input ?? tokens.estimate({ ...request, model: attempt.model }).tokens
-  const output =
-    typeof came === 'object' ? tokens.estimator(attempt.model).countAll(answerTexts(came)) : chunks
-  return { ...noUsage, input, output, source: 'estimated' }
+const isServed = ({ trace }: Call, attempt: Attempt): boolean =>
+  trace.served === undefined || trace.served === attempt
+
+/** Whether an attempt is to be billed although nothing was reported: an answer that broke off is not. */
+function hasAnswered(attempt: Attempt, call: Call, served: Served): boolean {
+  const { error, status } = attempt
+  if (error !== undefined || status === undefined || status >= 400) return false
+  return !isServed(call, attempt) || endingOf(served) !== 'upstream_error'
 }
 
-/** The texts of an answer, to be counted. */
-export function answerTexts(body: Completion | undefined): string[] {
-  const texts: string[] = []
-  mapReplyTexts(body ?? {}, (text) => {
-    texts.push(text)
-    return text
-  })
-  return texts
+/** What is known of the answer of an attempt: for the one that was taken what was served, for others what they kept. */
+export function answerOf(attempt: Attempt, call: Call, served: Served): Unreported {
+  const { model } = attempt
+  const counted = believedReport(attempt.counted)
+  if (isServed(call, attempt)) {
+    const chunks = call.stream ? served.chunks : undefined
+    return { model, counted, chunks, body: () => reported(served.body) }
+  }
+  const came = reported(attempt.came)
+  return typeof came === 'object'
+    ? { model, counted, chunks: undefined, body: () => came }
+    : { model, counted, chunks: came ?? 0, body: () => undefined }
 }
 
 function wireUsageOf({ body }: Served): Usage | undefined {
@@ -97,7 +89,7 @@ function wireUsageOf({ body }: Served): Usage | undefined {
 }
 
 /** The price that the answer from the cache would have had at its provider. */
-export function saved(call: Call, served: Served, { prices }: Rating): Cost | undefined {
+export function saved(call: Call, served: Served, prices: Rating['prices']): Cost | undefined {
   const usage = wireUsageOf(served)
   const origin = call.trace.cached?.origin
   return usage && origin

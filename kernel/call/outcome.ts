@@ -84,6 +84,3 @@ export interface Rating {
   readonly prices: Pricing | undefined
   readonly tokens: TokenCounting | undefined
 }
-
-/** Tokens of a call's request and of its answer, by the names of the models that were asked. */
-export type Counts = ReadonlyMap<string, { readonly input: number; readonly output: number }>

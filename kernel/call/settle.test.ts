@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { createPrices } from '../../plugins/models/prices.ts'
-import { TokenCounter } from '../../plugins/models/tokens/counter.ts'
 import { callWith } from '../../test/chain.ts'
 import {
   badRequest,
@@ -13,11 +12,12 @@ import {
 } from '../errors.ts'
 import { Events } from '../events.ts'
 import type { Log } from '../log.ts'
+import { billed } from './bill.ts'
 import type { Call } from './call.ts'
 import { over } from './cancel.ts'
 import type { Completion } from './canonical.ts'
 import { CallSettled, type Outcome, type Rating, type Served } from './outcome.ts'
-import { outcomeOf, settle } from './settle.ts'
+import { outcomeOf as outcomeBy, settle } from './settle.ts'
 import type { Attempt } from './trace.ts'
 import { noUsage } from './usage.ts'
 
@@ -43,6 +43,10 @@ const callOf = (attempts: readonly Partial<Attempt>[]): Call => {
   }
   return call
 }
+
+/** The outcome without estimates. */
+const outcomeOf = (call: Call, served: Served, rating: Rating): Outcome =>
+  outcomeBy(call, served, rating, billed(call, served, rating.prices))
 
 const upstreamMs = (...attempts: Partial<Attempt>[]): number => {
   const served = { status: 200, error: undefined, finishReason: undefined, chunks: 0, body: undefined }
@@ -203,7 +207,6 @@ describe('settling', () => {
     return { logged, emitted, hooks }
   }
 
-  const counter = new TokenCounter()
   const left: Served = { ...answered, error: new ClientGone(), chunks: 3 }
 
   test('tells the chain, waits for it, and then everybody else', async () => {
@@ -232,63 +235,47 @@ describe('settling', () => {
     }
   })
 
-  test('counts what was estimated by the tokenizers of those models that have one', async () => {
-    const counted: string[] = []
-    const tokens = {
-      knows: (model: string) => model === 'known',
-      count: async (request: { model: string }, texts: readonly string[]) => {
-        counted.push(`${request.model}: ${texts.join()}`)
-        return { input: { tokens: 41 }, output: 17 }
+  test('asks once about all that no provider has reported, and bills what it is told', async () => {
+    const asked: string[] = []
+    const tokens: Rating['tokens'] = {
+      used: async (_, answers) => {
+        asked.push(answers.map(({ model }) => model).join())
+        return answers.map((_, i) => ({ ...noUsage, input: 41, output: 17 + i, source: 'estimated' }))
       },
-      estimate: counter.estimate.bind(counter),
-      estimator: counter.estimator.bind(counter),
-    } as unknown as NonNullable<Rating['tokens']>
-    const message = { role: 'assistant', content: 'an answer' } as const
-    const body = (): Completion => ({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
-    const call = callOf([{ model: 'known' }, { model: 'other' }, { model: 'known' }])
-    const { hooks } = await settled(call, { ...left, body }, { prices: undefined, tokens })
-    expect(counted).toEqual(['known: an answer'])
-    const other = outcomeOf(callOf([{ model: 'other' }]), { ...left, body }, { prices: undefined, tokens })
-    expect(hooks[0]!.usage).toMatchObject({
-      input: 41 + 41 + other.usage.input,
-      output: 17 + 17 + other.usage.output,
-      source: 'estimated',
-    })
+    }
+    const usage = { ...noUsage, input: 5, output: 6, source: 'provider' } as const
+    const call = callOf([{ model: 'one' }, { usage: () => usage }, { model: 'other' }])
+    const { hooks, emitted, logged } = await settled(call, left, { prices: undefined, tokens })
+    expect(asked).toEqual(['one,other'])
+    expect(hooks[0]!.usage).toEqual({ ...noUsage, input: 87, output: 41, source: 'estimated' })
+    expect([emitted, logged]).toEqual([hooks, []])
   })
 
-  test('leaves a report as it is, and an estimate where no tokenizer is there or one fails', async () => {
-    const tokens = {
-      knows: (model: string) => model !== 'other',
-      count: () => Promise.reject(new Error('no such file')),
-      estimate: counter.estimate.bind(counter),
-      estimator: counter.estimator.bind(counter),
-    } as unknown as NonNullable<Rating['tokens']>
-    const rating = { prices: undefined, tokens }
-    const estimate = (model: string) => outcomeOf(callOf([{ model }]), left, rating).usage
-    const unknown = await settled(callOf([{ model: 'other' }]), left, rating)
-    expect(unknown.hooks[0]!.usage).toEqual(estimate('other'))
-    expect(unknown.logged).toEqual([])
-    const failed = await settled(callOf([{ model: 'known' }]), left, rating)
-    expect(failed.hooks[0]!.usage).toEqual(estimate('known'))
-    expect(failed.logged).toEqual([expect.objectContaining({ request_id: 'tr_1' })])
+  test('leaves a report as it is, and what cannot be counted unknown, which is logged under the call', async () => {
+    const tokens: Rating['tokens'] = { used: () => Promise.reject(new Error('no such file')) }
     const usage = { ...noUsage, input: 5, output: 6, source: 'provider' } as const
-    const reported = await settled(callOf([{ usage: () => usage }]), answered, rating)
-    expect(reported.hooks[0]!.usage).toEqual(usage)
-    expect(reported.logged).toEqual([])
+    const reported = { usage: () => usage }
+    const rating = { prices: undefined, tokens }
+    const known = await settled(callOf([reported]), answered, rating)
+    expect(known.hooks[0]!.usage).toEqual(usage)
+    expect(known.logged).toEqual([])
+    const failed = await settled(callOf([reported, {}]), left, rating)
+    expect(failed.hooks[0]!.usage).toEqual(usage)
+    expect(failed.logged).toEqual([expect.objectContaining({ request_id: 'tr_1' })])
+    const unasked = await settled(callOf([reported, {}]), left, unrated)
+    expect(unasked.hooks[0]!.usage).toEqual(usage)
+    expect(unasked.logged).toEqual([])
   })
 
   test('estimates what was sent, and not what the client asked for', async () => {
     const call = callOf([{ model: 'known' }])
     const asked: unknown[] = []
-    const tokens = {
-      knows: () => true,
-      count: async (request: { messages: unknown }) => {
+    const tokens: Rating['tokens'] = {
+      used: async (request) => {
         asked.push(request.messages)
-        return { input: { tokens: 1 }, output: 1 }
+        return [{ ...noUsage, input: 1, source: 'estimated' }]
       },
-      estimate: counter.estimate.bind(counter),
-      estimator: counter.estimator.bind(counter),
-    } as unknown as NonNullable<Rating['tokens']>
+    }
     const messages = [{ role: 'user', content: 'masked' }] as const
     call.trace.mayRecord({ model: 'm', messages })
     await settled(call, left, { prices: undefined, tokens })

@@ -1,20 +1,11 @@
-import type { TokenCounting } from '../contract/models.ts'
-import { ClientGone, type GatewayError, isUpstreamError, toGatewayError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
-import { answerTexts, billed, reported, saved } from './bill.ts'
+import { answerOf, type Bill, billed, saved } from './bill.ts'
 import type { Call } from './call.ts'
 import { over } from './cancel.ts'
 import type { Completion, FinishReason } from './canonical.ts'
-import {
-  CallSettled,
-  type Counts,
-  type Ending,
-  type Outcome,
-  type Rating,
-  type Served,
-  withoutBody,
-} from './outcome.ts'
+import { endingOf, errorOf } from './ending.ts'
+import { CallSettled, type Outcome, type Rating, type Served, withoutBody } from './outcome.ts'
 import type { Attempt } from './trace.ts'
 
 /** The parts that settling calls takes. */
@@ -39,9 +30,9 @@ export async function settle(
 ): Promise<Outcome | undefined> {
   let outcome: Outcome | undefined
   try {
-    const first = outcomeOf(call, served, rating)
-    outcome =
-      first.usage.source === 'estimated' ? await recounted(first, call, served, rating, parts.log) : first
+    const bill = billed(call, served, rating.prices)
+    outcome = outcomeOf(call, served, rating, bill)
+    if (bill.unreported) outcome = await estimated(outcome, bill.unreported, call, served, rating, parts.log)
     if (isPrivate) call.trace.mayRecord(undefined)
     const settling = chain.settled(outcome, call)
     if (settling) await settling
@@ -54,18 +45,21 @@ export async function settle(
   return outcome
 }
 
-/** An estimate, made better by the tokenizers of the models where they have one. */
-async function recounted(
+/** The same with estimates of what attempts used whose providers did not say; without them where nothing can tell. */
+async function estimated(
   first: Outcome,
+  unreported: readonly Attempt[],
   call: Call,
   served: Served,
-  rating: Rating,
+  { prices, tokens }: Rating,
   log: Log,
 ): Promise<Outcome> {
+  if (!tokens) return first
   try {
-    const counts = rating.tokens && (await countsOf(call, served, rating.tokens))
-    if (!counts?.size) return first
-    const { usage, cost } = outcomeOf(call, served, rating, counts)
+    const answers = unreported.map((attempt) => answerOf(attempt, call, served))
+    const used = await tokens.used(call.trace.request ?? call.request, answers)
+    const estimates = new Map(unreported.map((attempt, i) => [attempt, used[i]!]))
+    const { usage, cost } = billed(call, served, prices, estimates)
     return { ...first, usage, cost }
   } catch (error) {
     log.error({ err: error, request_id: call.id }, 'the tokens of a call could not be counted')
@@ -73,47 +67,22 @@ async function recounted(
   }
 }
 
-/**
- * The counts of the published tokenizers for a call, for the models that have one. Counting takes a while, so only ask where an
- * outcome turned out to be an estimate.
- */
-async function countsOf(call: Call, served: Served, counter: TokenCounting): Promise<Counts> {
-  const models = [...new Set(call.trace.attempts.map(({ model }) => model))].filter((model) =>
-    counter.knows(model),
-  )
-  const request = call.trace.request ?? call.request
-  const texts = models.length === 0 ? [] : answerTexts(reported(served.body))
-  const counted = models.map(async (model) => {
-    const { input, output } = await counter.count({ ...request, model }, texts)
-    return [model, { input: input.tokens, output }] as const
-  })
-  return new Map(await Promise.all(counted))
-}
-
-/**
- * The outcome of a call: its usage and cost over all attempts, and the party to blame. Usage that no provider has reported is
- * estimated, by counts where they are given.
- */
-export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: Counts): Outcome {
+/** The outcome of a call: its usage and cost over all attempts, as its bill says, and the party to blame. */
+export function outcomeOf(call: Call, served: Served, { prices }: Rating, { usage, cost }: Bill): Outcome {
   const { trace } = call
   const now = performance.now()
-  const error =
-    served.error === undefined || served.error instanceof ClientGone
-      ? undefined
-      : toGatewayError(served.error)
-  const ending = endingOf(served, error)
+  const error = errorOf(served)
   const last =
     trace.attempts.find((one) => one.error && one.error === error) ?? trace.served ?? trace.attempts.at(-1)
-  const { usage, cost } = billed(call, served, ending, rating, counts)
   const { body, json } = served
   let text: string | undefined
   return {
-    ending,
+    ending: endingOf(served, error),
     status: served.status,
     error,
     usage,
     cost,
-    saved: trace.cached ? saved(call, served, rating) : undefined,
+    saved: trace.cached ? saved(call, served, prices) : undefined,
     finishReason: wordOf(served.finishReason),
     provider: last?.provider,
     model: last?.model,
@@ -150,13 +119,3 @@ function waitedMs(attempts: readonly Attempt[], now: number): number {
 }
 
 const written = (body: Completion | undefined): string | undefined => body && JSON.stringify(body)
-
-function endingOf({ error: thrown, finishReason }: Served, error: GatewayError | undefined): Ending {
-  if (thrown instanceof ClientGone) return 'client_abort'
-  if (!error)
-    return finishReason === 'length' ? 'length' : finishReason === 'content_filter' ? 'blocked' : 'ok'
-  if (error.type === 'content_blocked') return 'blocked'
-  if (error.type === 'timeout') return 'timeout'
-  if (error.code === 'internal_error' || error.type === 'module_tripped') return 'gateway_error'
-  return isUpstreamError(error) ? 'upstream_error' : 'refused'
-}

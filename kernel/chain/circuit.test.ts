@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type CircuitLimits, defaultLimits } from '../../config/circuit-limits.ts'
+import { manifestSchema } from '../../gateway/discovery/manifest-schema.ts'
 import type { Manifest } from '../discovery/manifest.ts'
-import { manifestSchema } from '../discovery/manifest.ts'
 import { type CircuitChange, ModuleCircuit } from './module-circuit.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))

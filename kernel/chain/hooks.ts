@@ -56,7 +56,7 @@ export interface Show {
   headers?(headers: Record<string, string | number>, call: Call | undefined): void
 }
 
-interface Steps {
+export interface Steps {
   /**
    * Whether the module has nothing to do for any call now, as where it keeps rules and there are none: calls pass it by then, and
    * cost nothing. It answers at once, as it is asked often. A call that met it before has it to its end; one that began while it was
@@ -133,7 +133,7 @@ interface Steps {
 export type StreamHook = (call: Call) => Filter | undefined
 
 /** A module that rewrites answers must handle streams, so that no answer gets past it. */
-type Rewrites =
+export type Rewrites =
   | { reply?: never; stream?: (call: Call) => Filter | undefined }
   | {
       /** Return another body, or nothing to leave it as it is. */

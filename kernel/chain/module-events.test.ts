@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { manifestSchema } from '../../gateway/discovery/manifest-schema.ts'
 import { createLog } from '../../gateway/log.ts'
-import { manifestSchema } from '../discovery/manifest.ts'
 import { Events } from '../events.ts'
 import { Meter } from './meter.ts'
 import type { CircuitChange } from './module-circuit.ts'

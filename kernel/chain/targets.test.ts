@@ -4,15 +4,7 @@ import type { Candidate } from '../contract/routing.ts'
 import type { Hooks } from './hooks.ts'
 import { targetHooksOf } from './targets.ts'
 
-const target: Candidate = {
-  provider: 'p',
-  model: 'm',
-  window: undefined,
-  capabilities: {},
-  rates: undefined,
-  region: 'eu',
-  local: false,
-}
+const target: Candidate = { provider: 'p', model: 'm' }
 const call = callWith()
 
 test('where no module has a word on targets there are no hooks for them, and one is enough', () => {
@@ -32,7 +24,7 @@ test('the first module that refuses a target says why, and preferences add up, o
   const apart = { when: () => 'users' as const }
   const hooks = targetHooksOf([
     entryOf('apart', { eligible: () => 'not for this call', prefers: () => 100 }, apart),
-    entryOf('content', { eligible: () => undefined, prefers: ({ region }) => (region === 'eu' ? 3 : 0) }),
+    entryOf('content', { eligible: () => undefined, prefers: ({ provider }) => (provider === 'p' ? 3 : 0) }),
     entryOf('first', { eligible: () => 'first' }),
     entryOf('second', { eligible: () => 'second', prefers: () => -1 }),
   ])

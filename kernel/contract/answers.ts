@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { z } from 'zod'
 import type { Awaitable } from '../chain/hooks.ts'
-import type { ServerEvent } from '../route.ts'
 
 /** A response that is still to be written, with what its request says of it. Koa's context is one. */
 export interface OpenResponse {
@@ -49,17 +48,6 @@ export interface Answers<R> {
   readonly handled?: R
 }
 
-type Answered<F> =
-  F extends z.ZodType<infer T>
-    ? T
-    : F extends JsonOrEvents<infer T>
-      ? T | AsyncIterable<ServerEvent>
-      : F extends SentForm<infer T>
-        ? T
-        : F extends 'events'
-          ? AsyncIterable<ServerEvent>
-          : string
-
 /** An answer with one of several statuses. */
 export class Answer<S extends number, T> {
   readonly status: S
@@ -70,15 +58,3 @@ export class Answer<S extends number, T> {
     this.value = value
   }
 }
-
-/** The result of `handle` for a route with several statuses. */
-export const answer = <const S extends number, T>(status: S, value: T): Answer<S, T> =>
-  new Answer(status, value)
-
-/** For `returns` of a route with several statuses: `answers({ 200: thing, 202: job })`. */
-export const answers = <const M extends Readonly<Record<number, AnswerForm<unknown>>>>(
-  statuses: M,
-): Answers<{ [S in keyof M]: Answer<S & number, Answered<M[S]>> }[keyof M]> => ({ statuses })
-
-/** For `returns` of a route whose body says with `stream` whether it answers with events. */
-export const jsonOrEvents = <R>(json: z.ZodType<R>): JsonOrEvents<R> => ({ json })

@@ -2,7 +2,7 @@ import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trace.ts'
 import { type Token, token } from '../token.ts'
-import type { Credential, Protocol, ProviderSpec } from './provider.ts'
+import type { Protocol, ProviderSpec } from './provider.ts'
 import type { TargetHooks } from './routing.ts'
 
 /** The chain's work around each attempt at a provider. A promise only where a module takes its time. */
@@ -15,7 +15,7 @@ export interface AttemptHooks {
   readonly ended: ((attempt: Attempt, call: Call) => void | Promise<void>) | undefined
 }
 
-/** The parts that are switched on, as far as delivering a call depends on them. */
+/** The parts that are switched on, as far as delivering a call depends on them. `contract/delivery.ts` says more of them. */
 export interface Arrangement {
   /** By name; the manifests of providers that are switched on, also of those that could not start. */
   readonly providers: ReadonlyMap<string, ProviderSpec>
@@ -29,7 +29,7 @@ export interface Arrangement {
 /** A key that one call brought with it, and the only provider that may have it. */
 export interface OwnKey {
   readonly provider: string
-  readonly key: Credential
+  readonly key: object
 }
 
 /**

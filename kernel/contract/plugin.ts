@@ -163,7 +163,7 @@ export interface Context<S> {
   verify(check: () => readonly string[]): void
 }
 
-type Settings<C> = C extends z.ZodType<infer S> ? S : never
+export type Settings<C> = C extends z.ZodType<infer S> ? S : never
 
 /**
  * Migrates settings that another version of the plugin left: those set at runtime, without those of service.yaml. The returned
@@ -197,11 +197,3 @@ export interface PluginDefinition<C extends z.ZodType = z.ZodType> {
   readonly migrate?: Migrate
   setup(context: Context<Settings<C>>): Awaitable<void> | Awaitable<Hooks>
 }
-
-export const defineModule = <C extends z.ZodType, O = undefined>(
-  definition: ModuleDefinition<C, O>,
-): ModuleDefinition<C, O> => definition
-export const defineArea = <C extends z.ZodType>(definition: PluginDefinition<C>): PluginDefinition<C> =>
-  definition
-export const defineProvider = <C extends z.ZodType>(definition: PluginDefinition<C>): PluginDefinition<C> =>
-  definition

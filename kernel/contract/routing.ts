@@ -1,22 +1,12 @@
 import type { Call } from '../call/call.ts'
 import type { Awaitable } from '../chain/hooks.ts'
 import { guardedToken } from '../token.ts'
-import type { Capability, Rates } from './models.ts'
 
-/** A target that a call may go to. An undefined field is unknown: never a guess. */
+/** A target that a call may go to. `contract/routing.ts` says what else is known of it. */
 export interface Candidate {
   readonly provider: string
   /** The model's name there. */
   readonly model: string
-  /** Most tokens of a prompt. */
-  readonly window: number | undefined
-  /** Whether the model has each capability; one that is missing here is unknown. */
-  readonly capabilities: Readonly<Partial<Record<Capability, boolean>>>
-  readonly rates: Rates | undefined
-  /** Where the provider runs models, in its own words: `eu`, `us-east-1`. */
-  readonly region: string | undefined
-  /** Whether the call stays on this machine or in its private network. */
-  readonly local: boolean
 }
 
 /** The hooks of modules for the places that a call may go to. */

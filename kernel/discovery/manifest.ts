@@ -1,88 +1,71 @@
-import valid from 'semver/functions/valid.js'
-import validRange from 'semver/ranges/valid.js'
-import { z } from 'zod'
-import { kernelKeys } from '../../config/schema.ts'
 import type { Staged } from '../../staging/stage.ts'
-import { findingTypes } from '../call/findings.ts'
-import { stages } from '../chain/hooks.ts'
-import { providerSpec } from '../contract/provider.ts'
-import { permission } from '../permissions/permissions.ts'
+import type { findingTypes } from '../call/findings.ts'
+import type { Stage } from '../chain/hooks.ts'
+import type { ProviderSpec } from '../contract/provider.ts'
 
 export { explain } from './explain.ts'
 
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '3.115.0'
+export const apiVersion = '3.117.0'
 
-const ids = z.array(z.string().regex(idPattern)).default([])
-
-const shared = {
-  id: z.string().regex(idPattern, 'must be lower case letters, digits and dashes'),
-  version: z.string().refine((v) => valid(v) !== null, 'must be a semantic version'),
+interface Shared {
+  readonly id: string
+  readonly version: string
   /** Range of contract versions it runs with. */
-  api: z
-    .string()
-    .refine((range) => validRange(range) !== null, 'must be a version range')
-    .default('^3.0.0'),
-  title: z.string().min(1).max(80),
-  description: z.string().min(1).max(400),
+  readonly api: string
+  readonly title: string
+  readonly description: string
   /** Plugins that must be active first. */
-  requires: ids,
+  readonly requires: readonly string[]
   /** Names of the services it offers to others, for people to read. */
-  provides: z.array(z.string()).default([]),
+  readonly provides: readonly string[]
   /** Whether it runs by default. */
-  enabled: z.boolean().default(false),
-  /**
-   * The permissions for the services of the context, and for the data that hooks see and change beyond the parameters of calls;
-   * `kernel` gives all of them.
-   */
-  permissions: z.array(permission).default([]),
+  readonly enabled: boolean
+  /** For the services of the context, and for the data that hooks see and change beyond the parameters of calls. */
+  readonly permissions: readonly string[]
 }
 
-const sectioned = {
+interface Sectioned {
   /** Keys of service.yaml that are this plugin's own: what stands there is the input of its settings. */
-  sections: z
-    .array(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be lower case letters, digits and _'))
-    .refine((keys) => !keys.some((key) => kernelKeys.has(key)), "must not be a key of the kernel's")
-    .default([]),
+  readonly sections: readonly string[]
 }
 
-const stage = z.enum(stages)
-/** The failure policy: whether a call passes or is refused when the module itself fails. */
-const failure = z.enum(['open', 'closed'])
-const placed = {
+interface Placed {
   /** Plugins of the same stage that run inside (`before`) or outside (`after`) of it. */
-  before: ids,
-  after: ids,
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+  /** The failure policy: whether a call passes or is refused when the module itself fails. */
+  readonly failure: 'open' | 'closed'
   /** The type of what its detections find, for traces; `custom` without it. */
-  finds: z.enum(findingTypes).optional(),
+  readonly finds?: (typeof findingTypes)[number] | undefined
 }
 
-/** The facts of a plugin that must be known without running its code. An area with a stage has hooks there. */
-export const manifestSchema = z.discriminatedUnion('kind', [
-  z.strictObject({
-    ...shared,
-    ...placed,
-    kind: z.literal('module'),
-    stage,
-    failure,
-    /** Whether it runs in the gateway's process or in a worker of its own, unless the operator says otherwise. */
-    isolation: z.enum(['inproc', 'worker']).default('inproc'),
-    /** Longest run of a hook that is not held against it, in milliseconds, for those that must wait; else the operator's. */
-    budget_ms: z.int().min(1).max(3_600_000).optional(),
-    /** The time limit of a hook, in milliseconds. */
-    timeout_ms: z.int().min(1).max(3_600_000).optional(),
-  }),
-  z.strictObject({
-    ...{ ...shared, ...sectioned, ...placed, kind: z.literal('area') },
-    ...{ stage: stage.optional(), failure: failure.default('open') },
-  }),
-  z.strictObject({ ...shared, ...sectioned, kind: z.literal('provider'), provider: providerSpec.optional() }),
-])
+export interface ModuleManifest extends Shared, Placed {
+  readonly kind: 'module'
+  readonly stage: Stage
+  /** Whether it runs in the gateway's process or in a worker of its own, unless the operator says otherwise. */
+  readonly isolation: 'inproc' | 'worker'
+  /** Longest run of a hook that is not held against it, in milliseconds, for those that must wait; else the operator's. */
+  readonly budget_ms?: number | undefined
+  /** The time limit of a hook, in milliseconds. */
+  readonly timeout_ms?: number | undefined
+}
 
-export type Manifest = z.infer<typeof manifestSchema>
-export type ModuleManifest = Extract<Manifest, { kind: 'module' }>
+/** With a stage it has hooks there. */
+interface AreaManifest extends Shared, Sectioned, Placed {
+  readonly kind: 'area'
+  readonly stage?: Stage | undefined
+}
+
+interface ProviderManifest extends Shared, Sectioned {
+  readonly kind: 'provider'
+  readonly provider?: ProviderSpec | undefined
+}
+
+/** The facts of a plugin that must be known without running its code. */
+export type Manifest = ModuleManifest | AreaManifest | ProviderManifest
 /** Of a plugin whose hooks have a place in the chain. */
 export type PlacedManifest = Extract<Manifest, { stage?: unknown }> & Pick<ModuleManifest, 'stage'>
 

@@ -4,15 +4,15 @@ import {
   type CompleteOptions,
   type Completion,
   type Generation,
+  type Ground,
   HookFault,
-  type InnerCall,
   type MadeCall,
   type ModelCalls,
   type ModelRequest,
   newId,
   type Principal,
   type Reply,
-  runInnerCall,
+  type SettlementParts,
   unauthorized,
   withTenant,
 } from '#kernel'
@@ -20,9 +20,10 @@ import { collect } from '#kit'
 import type { Budgets } from './budget.ts'
 import { callAs, callFor } from './call.ts'
 import { chainFor } from './chain.ts'
+import { runInnerCall } from './inner-exchange.ts'
 import { StartPace } from './start-pace.ts'
 
-interface Parts extends Pick<InnerCall, 'events' | 'log'> {
+interface Parts extends SettlementParts {
   readonly generation: () => Generation
   readonly budgets: Budgets
   /** The principal of a key; undefined if it no longer works. */
@@ -140,7 +141,7 @@ export class PluginCalls implements ModelCalls {
 /** At 100 µs for a call, a job has a fortieth of a core. */
 const startGapMs = 4
 
-const groundOf = (generation: Generation, chain: InnerCall['ground']['chain']): InnerCall['ground'] => ({
+const groundOf = (generation: Generation, chain: Ground['chain']): Ground => ({
   chain,
   rating: generation.rating,
   lease: () => generation.lease(),

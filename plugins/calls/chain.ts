@@ -5,7 +5,9 @@ import {
   ModelCatalogue,
   newId,
   type OwnKey,
+  Pricing,
   type Stage,
+  TokenCounting,
 } from '#kernel'
 import { costBound } from './cost-bound.ts'
 
@@ -17,12 +19,16 @@ export function chainFor(
   const skipped = checkedSkips(skip, generation)
   if (skipped.length === 0 && !credential && maxCostUsd === undefined)
     return { chain: generation.chain, skipped }
-  const { services, rating } = generation
-  const catalogue = services.get(ModelCatalogue) as ModelCatalogue | undefined
+  const { services } = generation
+  const facts = {
+    catalogue: services.get(ModelCatalogue) as ModelCatalogue | undefined,
+    prices: services.get(Pricing) as Pricing | undefined,
+    tokens: services.get(TokenCounting) as TokenCounting | undefined,
+  }
   const chain = generation.chainFor({
     skip: skipped,
     ownKey: credential && ownKeyOf(credential),
-    before: maxCostUsd === undefined ? undefined : costBound(maxCostUsd, rating, catalogue),
+    before: maxCostUsd === undefined ? undefined : costBound(maxCostUsd, facts),
   })
   return { chain, skipped }
 }

@@ -3,11 +3,19 @@ import {
   badRequest,
   type Call,
   type GatewayError,
-  type Generation,
   type ModelCatalogue,
   noUsage,
+  type Pricing,
+  type TokenCounting,
 } from '#kernel'
 import { answerCount, nanoOf, tokenLimit } from '#kit'
+
+/** What is known of models, as far as plugins offer it. */
+interface Facts {
+  readonly catalogue: ModelCatalogue | undefined
+  readonly prices: Pricing | undefined
+  readonly tokens: TokenCounting | undefined
+}
 
 /**
  * Refuses attempts that could raise the cost of a call above a bound, before anything is sent: by the estimate of its prompt
@@ -15,8 +23,7 @@ import { answerCount, nanoOf, tokenLimit } from '#kit'
  */
 export function costBound(
   maxUsd: number,
-  { prices, tokens }: Generation['rating'],
-  catalogue: ModelCatalogue | undefined,
+  { catalogue, prices, tokens }: Facts,
 ): (attempt: Attempt, call: Call) => void {
   const refuse = (why: string): GatewayError =>
     badRequest(`Nothing is sent, since the call may cost $${maxUsd} at the most: ${why}.`, {

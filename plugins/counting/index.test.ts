@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Claim, Counting, type Held, type Limit, type Refusal, ThreadEnded } from '#kernel'
+import { type Claim, type Context, Counting, type Held, type Limit, type Refusal, ThreadEnded } from '#kernel'
+import { manifestSchema } from '../../gateway/discovery/manifest-schema.ts'
 import { createLog } from '../../gateway/log.ts'
 import { FirstRelay, ThreadRelay } from '../../gateway/threads/relay.ts'
 import { Meter } from '../../kernel/chain/meter.ts'
 import { createRoot } from '../../kernel/container.ts'
-import { manifestSchema } from '../../kernel/discovery/manifest.ts'
 import { Events } from '../../kernel/events.ts'
 import { contextOf, Instance } from '../../kernel/plugin/instance.ts'
 import { Memory } from '../../kernel/plugin/memory.ts'
@@ -74,7 +74,7 @@ function processOn(store = engine.namespace(`after-${started.length}`)) {
         thread === 1 ? memory : new Memory(),
         new Meter(),
       )
-      await plugin.setup(context)
+      await plugin.setup(context as Context<Record<string, never>>)
       const counting = instance.services.get(Counting) as Counting
       const stop = () => instance.scope.dispose()
       started.push(stop)

@@ -64,8 +64,8 @@ export function itemOf(registry: Registry, plugin: Plugin): z.infer<typeof plugi
     state,
     problem: problem ?? null,
     content: found.staged?.content ?? null,
-    requires: manifest?.requires ?? [],
-    permissions: manifest?.permissions ?? [],
+    requires: [...(manifest?.requires ?? [])],
+    permissions: [...(manifest?.permissions ?? [])],
     updated_at: stored?.updated_at ?? null,
   }
 }

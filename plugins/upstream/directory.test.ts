@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ProviderSpec, providerSpec } from '../../kernel/contract/provider.ts'
+import { type ProviderSpec, providerSpec } from '../../contract/provider.ts'
 import { GatewayError } from '../../kernel/errors.ts'
 import { RouteTable } from './directory/route-table.ts'
 import { Directory } from './directory.ts'

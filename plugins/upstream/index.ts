@@ -1,6 +1,7 @@
 import { Delivery, defineArea, kernelServices, ModelCatalogue, Routing } from '#kernel'
 import { personalOfUsers } from '#kit'
 import {
+  arrangementOf,
   Moderation,
   ProviderDirectory,
   ProviderEntries,
@@ -29,6 +30,7 @@ export default defineArea({
   async setup(context) {
     const { settings, store, log, own, provide, use } = context
     const registry = use(kernelServices.registry)
+    const on = () => arrangementOf(registry.generation)
     await carryOver(use(kernelServices.storage), store)
     const keys = new KeyStore(store, use(kernelServices.secrets))
     if ((await keys.encryptPlain(log)) > 0) await use(kernelServices.storage).compact()
@@ -44,9 +46,9 @@ export default defineArea({
     const runtime = await RuntimeProviders.open(
       {
         configured: settings.providers,
-        isPlugin: (name) => registry.generation.providers.has(name),
+        isPlugin: (name) => on().providers.has(name),
         secrets: use(kernelServices.secrets),
-        check: (name, entry) => checkEntry(name, entry, { env, running: () => registry.generation }),
+        check: (name, entry) => checkEntry(name, entry, { env, running: on }),
       },
       context,
     )
@@ -54,8 +56,8 @@ export default defineArea({
       entries: settings.providers,
       runtime,
       env,
-      specs: () => registry.generation.providers,
-      catalogue: () => registry.generation.services.get(ModelCatalogue) as ModelCatalogue | undefined,
+      specs: () => on().providers,
+      catalogue: () => on().services.get(ModelCatalogue) as ModelCatalogue | undefined,
       routes,
     })
     const { maxSize, maxTime } = settings.answers
@@ -65,15 +67,15 @@ export default defineArea({
     provide(Delivery, new Dispatcher(directory, keys, transport, log).deliver)
     provide(Routing, {
       isProvider: (name) => directory.find(name) !== undefined,
-      targets: (call, asker) => targetsOf(call, { directory, keys, on: registry.generation, asker }),
+      targets: (call, asker) => targetsOf(call, { directory, keys, on: on(), asker }),
     })
     provide(ProviderDirectory, directory)
     provide(ProviderEntries, runtime)
     provide(ProviderKeys, keys)
-    provide(ProviderProber, new Prober(registry, directory, transport))
-    provide(Moderation, new Moderator(registry, directory, transport))
+    provide(ProviderProber, new Prober(on, directory, transport))
+    provide(Moderation, new Moderator(on, directory, transport))
     provide(RouteRules, routes)
-    provide(TokenInquiries, new TokenInquiry(registry, transport))
-    context.verify(() => optionProblems(settings.providers, directory, registry.generation))
+    provide(TokenInquiries, new TokenInquiry(on, transport))
+    context.verify(() => optionProblems(settings.providers, directory, on()))
   },
 })

@@ -1,4 +1,4 @@
-import { type Call, type Cancel, forbidden, type Registry, type Target, UpstreamError } from '#kernel'
+import { type Arrangement, type Call, type Cancel, forbidden, type Target, UpstreamError } from '#kernel'
 import { hideKey } from './delivery/attempt.ts'
 import { judged } from './delivery/choice.ts'
 import type { Directory } from './directory.ts'
@@ -17,12 +17,12 @@ const mostTexts = 32
 
 /** Asks providers how abusive texts are, with the gateway's own keys. */
 export class Moderator {
-  readonly #registry: Registry
+  readonly #on: () => Arrangement
   readonly #directory: Directory
   readonly #transport: Transport
 
-  constructor(registry: Registry, directory: Directory, transport: Transport) {
-    this.#registry = registry
+  constructor(on: () => Arrangement, directory: Directory, transport: Transport) {
+    this.#on = on
     this.#directory = directory
     this.#transport = transport
   }
@@ -43,7 +43,7 @@ export class Moderator {
   #targetOf(model: string, call: Call): Target {
     const routes = this.#directory.resolve(model, undefined)
     const usable = routes.map((route) => ({ route, keys: route.provider.keys }))
-    const [best] = judged(call, usable, this.#registry.generation)
+    const [best] = judged(call, usable, this.#on())
     const { usable: chosen, candidate, refusal } = best!
     if (refusal)
       throw forbidden(
@@ -55,7 +55,7 @@ export class Moderator {
   }
 
   async #ask(texts: readonly string[], target: Target, cancel: Cancel): Promise<readonly AbuseScores[]> {
-    const { protocols, services } = this.#registry.generation
+    const { protocols, services } = this.#on()
     const protocol = protocols.get(target.provider.protocol)
     if (!protocol?.moderation) throw failure(target, 'does not score texts')
     const ready = await readyTarget(target, services)

@@ -1,11 +1,11 @@
 import {
+  type Arrangement,
   Cancel,
   type Credential,
   internalError,
   isUpstreamError,
   type Protocol,
   type Provider,
-  type Registry,
 } from '#kernel'
 import { hideKey } from './delivery/attempt.ts'
 import type { Directory } from './directory.ts'
@@ -31,13 +31,13 @@ const slowMs = 5000
 
 /** Asks providers whether they are there: with a real, cheap request and a real key. */
 export class Prober {
-  readonly #registry: Registry
+  readonly #on: () => Arrangement
   readonly #directory: Directory
   readonly #transport: Transport
   readonly #last = new Map<string, Probe>()
 
-  constructor(registry: Registry, directory: Directory, transport: Transport) {
-    this.#registry = registry
+  constructor(on: () => Arrangement, directory: Directory, transport: Transport) {
+    this.#on = on
     this.#directory = directory
     this.#transport = transport
   }
@@ -63,13 +63,13 @@ export class Prober {
       checkedAt: new Date().toISOString(),
     })
     if (!provider.configured && !key) return result('unconfigured', 'It has no key.')
-    const protocol = this.#registry.generation.protocols.get(provider.protocol)
+    const protocol = this.#on().protocols.get(provider.protocol)
     if (!protocol) throw internalError(`The protocol ${provider.protocol} is not switched on.`)
     if (protocol.answer) return result('healthy', 'It answers from inside the gateway.', 0)
     const target = { provider, model: '', key }
     const started = performance.now()
     try {
-      const { services } = this.#registry.generation
+      const { services } = this.#on()
       const ready = await readyTarget(target, services)
       const request = await protocol.check(ready)
       const answer = await this.#transport.send(request, target, new Cancel(), timeouts)

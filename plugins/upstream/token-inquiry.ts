@@ -1,4 +1,4 @@
-import { type Call, type Registry, type Target, UpstreamError } from '#kernel'
+import { type Arrangement, type Call, type Target, UpstreamError } from '#kernel'
 import { hideKey } from './delivery/attempt.ts'
 import { fitted } from './delivery/tool-names.ts'
 import { forgetKey, readyTarget } from './kit/key-exchange.ts'
@@ -14,17 +14,17 @@ export interface ProviderCount {
 
 /** Asks providers how many tokens a call would have, where they count. */
 export class TokenInquiry {
-  readonly #registry: Registry
+  readonly #on: () => Arrangement
   readonly #transport: Transport
 
-  constructor(registry: Registry, transport: Transport) {
-    this.#registry = registry
+  constructor(on: () => Arrangement, transport: Transport) {
+    this.#on = on
     this.#transport = transport
   }
 
   /** Undefined where the provider cannot be asked about this call; rejects with an UpstreamError when it fails. */
   async count(asked: Call, target: Target): Promise<ProviderCount | undefined> {
-    const { protocols, services } = this.#registry.generation
+    const { protocols, services } = this.#on()
     const protocol = protocols.get(target.provider.protocol)
     const question = protocol?.tokens
     if (!protocol || !question) return undefined

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ProviderSpec } from '../../contract/provider.ts'
 import type { Check } from './checks.ts'
 import { leavesNothing } from './leaks/index.ts'
 
@@ -43,8 +44,9 @@ export const pluginChecks: readonly Check[] = [
   {
     name: 'reaches its provider by TLS, unless that is at home',
     async run({ plugin: { manifest } }) {
-      if (manifest?.kind !== 'provider' || !manifest.provider?.base_url) return
-      const { protocol, hostname } = new URL(manifest.provider.base_url)
+      const spec = manifest?.kind === 'provider' ? (manifest.provider as ProviderSpec | undefined) : undefined
+      if (!spec?.base_url) return
+      const { protocol, hostname } = new URL(spec.base_url)
       const wanted = ['localhost', '127.0.0.1'].includes(hostname) ? 'http:' : 'https:'
       assert.equal(protocol, wanted, `base_url of ${hostname} must start with ${wanted}`)
     },

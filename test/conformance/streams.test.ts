@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { ProviderDirectory } from '#provider'
-import type { Target } from '../../kernel/contract/provider.ts'
+import { arrangementOf, ProviderDirectory } from '#provider'
+import type { Target } from '../../contract/provider.ts'
 import { isGatewayError, UpstreamError } from '../../kernel/errors.ts'
 import type { Chunk } from '../../kernel/stream/chunk.ts'
 import { callWith } from '../chain.ts'
@@ -53,7 +53,7 @@ function* decoded(provider: TestProvider, pieces: readonly Buffer[]): Generator<
   const model = provider.models.reasoning ?? provider.models.chat
   const target: Target = { provider: entry, model, key: entry.keys[0] }
   const call = callWith({ model, messages: [{ role: 'user', content: 'hi' }], tools: [], stream: true })
-  const protocol = kernel.registry.generation.protocols.get(entry.protocol)!
+  const protocol = arrangementOf(kernel.registry.generation).protocols.get(entry.protocol)!
   const decoder = protocol.decoder({ status: 200, headers: {} }, call, target)
   for (const piece of pieces) yield* decoder.push(piece)
   yield* decoder.end()

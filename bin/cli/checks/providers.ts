@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Config } from '../../../config/config.ts'
+import type { ProviderSpec } from '../../../contract/provider.ts'
 import { openGateway } from '../../../gateway/gateway.ts'
 import { createLog } from '../../../gateway/log.ts'
-import type { ProviderSpec } from '../../../kernel/contract/provider.ts'
 import type { Discovered } from '../../../kernel/discovery/manifest.ts'
 import { effective, type SettingChange } from '../../../kernel/plugin/setting.ts'
 import { RouteTable } from '../../../plugins/upstream/directory/route-table.ts'
@@ -56,7 +56,7 @@ function providersOf(
   const specs = new Map(
     found.flatMap(({ id, manifest }) =>
       manifest?.kind === 'provider' && manifest.provider && effective(manifest, configured[id]).enabled
-        ? [[id, manifest.provider] as const]
+        ? [[id, manifest.provider as ProviderSpec] as const]
         : [],
     ),
   )

@@ -51,7 +51,8 @@ export async function fetchCandidate(spec: string, dataDir: string, limitMs?: nu
     await rename(project, path.join(packages, root))
     const at = { root, folder: path.join(root, within) }
     const installed_at = new Date().toISOString()
-    return { package: name, spec, version, integrity, content, ...at, manifest, installed_at }
+    const kept = { ...manifest, permissions: [...manifest.permissions] }
+    return { package: name, spec, version, integrity, content, ...at, manifest: kept, installed_at }
   }
   return { id, archive, manifest, folder, scratch, keep }
 }

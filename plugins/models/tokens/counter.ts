@@ -1,10 +1,11 @@
-import type { Estimator, Log, ModelRequest, TokenCount, TokenCounting } from '#kernel'
+import type { Estimator, Log, ModelRequest, TokenCount, TokenCounting, Unreported, Usage } from '#kernel'
 import { estimatorOf } from './estimate.ts'
 import { finderOf, type TokenizerFile } from './files/file.ts'
 import type { FileFacts } from './files/open.ts'
 import { estimateRequest, sizeOf } from './request.ts'
 import { type Counted, type Failure, TokenThread } from './thread.ts'
 import { encodingOf } from './tokenizer.ts'
+import { usedBy } from './used.ts'
 
 /** The result of a check of the operator's file: its facts, or its problem. */
 export interface CheckedFile {
@@ -67,6 +68,10 @@ export class TokenCounter implements TokenCounting {
     if (file && answer.broke) this.#resting.set(file, Date.now() + restMs)
     this.#tell(answer.problem, file, request)
     return estimated(request, texts)
+  }
+
+  used(request: ModelRequest, answers: readonly Unreported[]): Promise<Usage[]> {
+    return Promise.all(answers.map((answer) => usedBy(answer, request, this)))
   }
 
   estimate(request: ModelRequest): TokenCount {

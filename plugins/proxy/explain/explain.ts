@@ -12,7 +12,7 @@ import {
   Trace,
 } from '#kernel'
 import { type DryStep, dryRun } from '#kit'
-import { destinationOf, ProviderDirectory, ProviderKeys } from '#provider'
+import { arrangementOf, destinationOf, ProviderDirectory, ProviderKeys } from '#provider'
 import { priced } from './price.ts'
 import { type Chosen, routeShape } from './route.ts'
 import type { Explanation, explainBody } from './shapes.ts'
@@ -95,7 +95,7 @@ async function found(
   const keys = use(ProviderKeys)
   const { generation } = use(kernelServices.registry)
   try {
-    return { chosen: await destinationOf(call, { directory, keys, on: generation }) }
+    return { chosen: await destinationOf(call, { directory, keys, on: arrangementOf(generation) }) }
   } catch (error) {
     if (isGatewayError(error)) return { error }
     throw error

@@ -1,4 +1,4 @@
-import type { Attempt, Protocol, Target, UpstreamError } from '#kernel'
+import type { Attempt, Call, Protocol, Target, UpstreamError } from '#kernel'
 
 /** What is known of an answer, when it is asked. */
 interface Answered {
@@ -6,6 +6,12 @@ interface Answered {
   /** What the provider had counted so far. */
   readonly counted?: () => unknown
   readonly came: NonNullable<Attempt['came']>
+}
+
+/** Begins an attempt that had to wait, in which time others may have begun. */
+export function begin(attempt: Attempt, call: Call): void {
+  attempt.n = call.trace.attempts.length + 1
+  attempt.startedAt = performance.now()
 }
 
 /** Has the attempt tell usage and cost from what is reported or counted so far, once that is read. */

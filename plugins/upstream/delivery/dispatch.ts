@@ -2,7 +2,6 @@ import {
   type Arrangement,
   type Attempt,
   type Awaitable,
-  beginAttempt,
   type Call,
   type Credential,
   type Delivery,
@@ -10,7 +9,6 @@ import {
   internalError,
   isUpstreamError,
   type Log,
-  newAttempt,
   type Protocol,
   type Reply,
   StreamReply,
@@ -19,14 +17,14 @@ import {
   type UpstreamRequest,
   type WholeReply,
 } from '#kernel'
-import { collect, detach, replyWith } from '#kit'
+import { collect, detach, newAttempt, replyWith } from '#kit'
 import type { Directory } from '../directory.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { forgetKey, readyTarget } from '../kit/key-exchange.ts'
 import { type Destination, KeySelection, type KeySelector } from '../kit/key-selection.ts'
 import type { Transport } from '../transport/transport.ts'
 import type { UpstreamAnswer } from '../transport/upstream-answer.ts'
-import { account, fail } from './attempt.ts'
+import { account, begin, fail } from './attempt.ts'
 import { AttemptStream, type ChunkSource, sourceOf } from './attempt-stream.ts'
 import { DecodedChunks, decodedWhole } from './decoded.ts'
 import { destinationOf } from './destination.ts'
@@ -80,7 +78,7 @@ export class Dispatcher {
         if (asked) {
           await asked
           call.cancel.check()
-          beginAttempt(call, attempt)
+          begin(attempt, call)
         }
       } catch (error) {
         ended()

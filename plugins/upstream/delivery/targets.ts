@@ -1,11 +1,11 @@
-import { type Call, type Candidate, type Generation, isGatewayError } from '#kernel'
+import { type Arrangement, type Call, type Candidate, type Generation, isGatewayError } from '#kernel'
 import type { Route } from '../directory.ts'
 import { judged, usableRoutes } from './choice.ts'
 import type { Parts } from './destination.ts'
 import { ledCall } from './led-call.ts'
 
 interface Asked extends Omit<Parts, 'on'> {
-  readonly on: Pick<Generation, 'protocols' | 'services' | 'targets' | 'entries'>
+  readonly on: Pick<Generation, 'entries'> & Pick<Arrangement, 'protocols' | 'services' | 'targets'>
   /** The plugin that asks. */
   readonly asker: string | undefined
 }

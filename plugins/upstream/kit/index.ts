@@ -1,6 +1,7 @@
 /** The kit that providers are written with, and that other plugins use to reach the delivery of calls: `#provider`. */
 
 export { type AccessToken, AccessTokens } from './access-tokens.ts'
+export { arrangementOf } from './arrangement.ts'
 export { Changes } from './changes.ts'
 export { type ClosedSchema, closedSchema } from './closed-schema.ts'
 export { type Counts, usageFromCounts } from './counts.ts'

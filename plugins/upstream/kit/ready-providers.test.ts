@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Provider } from '../../../kernel/contract/provider.ts'
+import type { Provider } from '../../../contract/provider.ts'
 import { translation } from '../../../test/translation.ts'
 import { ReadyProviders } from './ready-providers.ts'
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Target } from '../../../kernel/contract/provider.ts'
+import type { Target } from '../../../contract/provider.ts'
 import { fetchToken } from './token-endpoint.ts'
 
 let answer: (response: ServerResponse) => void

@@ -1,11 +1,18 @@
-import { ClientGone, isGatewayError } from '../errors.ts'
-import type { Chunk } from '../stream/chunk.ts'
-import type { Call } from './call.ts'
-import type { FinishReason } from './canonical.ts'
-import { Exchange, type Ground } from './exchange.ts'
-import { CallFirstContent, CallStarted, type Outcome } from './outcome.ts'
-import type { Reply, StreamReply } from './reply.ts'
-import type { SettlementParts } from './settle.ts'
+import {
+  type Call,
+  CallFirstContent,
+  CallStarted,
+  type Chunk,
+  ClientGone,
+  Exchange,
+  type FinishReason,
+  type Ground,
+  isGatewayError,
+  type Outcome,
+  type Reply,
+  type SettlementParts,
+  type StreamReply,
+} from '#kernel'
 
 /** A call to be made inside the process. */
 export interface InnerCall extends SettlementParts {

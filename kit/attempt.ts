@@ -1,12 +1,6 @@
 import type { Target } from '../contract/provider.ts'
-import type { Call } from './call.ts'
-import type { Attempt } from './trace.ts'
-
-/** Begins an attempt that had to wait, in which time others may have begun. */
-export function beginAttempt(call: Call, attempt: Attempt): void {
-  attempt.n = call.trace.attempts.length + 1
-  attempt.startedAt = performance.now()
-}
+import type { Call } from '../kernel/call/call.ts'
+import type { Attempt } from '../kernel/call/trace.ts'
 
 /** An attempt that is about to be made; the caller puts it on the trace once no module objects. */
 export function newAttempt(call: Call, { provider, model, key }: Target): Attempt {
