@@ -1,6 +1,6 @@
 import { Authentication } from '../kernel/auth/authentication.ts'
 import { conflict, notFound } from '../kernel/errors.ts'
-import { newId } from '../kernel/id.ts'
+import { newId } from '../kit/id.ts'
 import type { Collection, Page, PageOptions, Store } from '../storage/index.ts'
 import { Claims } from './claims.ts'
 import { Keys, newSecret } from './keys.ts'

@@ -126,7 +126,6 @@ export { defineEvent, type EventType, type Occurrence } from '../kernel/events.t
 export { HookFault } from '../kernel/hook-fault.ts'
 export { sessionCookie } from '../kernel/http/browser.ts'
 export { callContextOf } from '../kernel/http/context.ts'
-export { newId, secretToken } from '../kernel/id.ts'
 export type { Log } from '../kernel/log.ts'
 export type { Arranged, Placement } from '../kernel/plugin/arrangement.ts'
 export type { Generation } from '../kernel/plugin/generation.ts'
@@ -145,6 +144,7 @@ export { Chunk } from '../kernel/stream/chunk.ts'
 export type { Filter, Out } from '../kernel/stream/filter.ts'
 export { ThreadEnded } from '../kernel/threads/threads.ts'
 export { guardedToken, type Token, token } from '../kernel/token.ts'
+export { newId, secretToken } from '../kit/id.ts'
 export type {
   Bodies,
   BodiesOptions,

@@ -5,7 +5,7 @@ import type { Outcome } from '../kernel/call/outcome.ts'
 import { mergeParameters } from '../kernel/call/redacted.ts'
 import type { Attempt } from '../kernel/call/trace.ts'
 import { contain } from '../kernel/contain.ts'
-import { modelName } from '../kernel/kit/model-name.ts'
+import { modelName } from '../kit/model-name.ts'
 import { ShortLived } from '../storage/shared/short-lived.ts'
 import {
   type Addition,

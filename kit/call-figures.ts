@@ -1,5 +1,5 @@
 import type { Outcome } from '../kernel/call/outcome.ts'
-import { usdOf } from '../kernel/money.ts'
+import { usdOf } from './money.ts'
 
 /** To the microsecond, as traces have it. */
 const exact = (ms: number): number => Math.round(ms * 1000) / 1000

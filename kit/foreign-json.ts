@@ -1,4 +1,4 @@
-import { findExcess, type JsonBounds } from '../kernel/json-bounds.ts'
+import { findExcess, type JsonBounds } from './json-bounds.ts'
 
 /**
  * The bounds of a provider's answer. Answers are seldom nested at all; code that copies or writes them runs out of stack only

@@ -1,4 +1,4 @@
-import { JsonText } from '../kernel/detect/written.ts'
+import { JsonText } from './written.ts'
 
 /** A text of JSON as detectors read it, with the escapes of its strings decoded. */
 export function jsonText(json: string): string {

@@ -7,9 +7,9 @@ import type { Outcome } from '../kernel/call/outcome.ts'
 import { noUsage } from '../kernel/call/usage.ts'
 import { applies, type Entry, handleFailure } from '../kernel/chain/entry.ts'
 import { callContextOf } from '../kernel/http/context.ts'
-import { newId } from '../kernel/id.ts'
 import type { Generation } from '../kernel/plugin/generation.ts'
 import { newAttempt } from './attempt.ts'
+import { newId } from './id.ts'
 
 /** An inquiry about a call that is not made, such as one whose tokens are counted. */
 export interface Inquiry {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import ipaddr from 'ipaddr.js'
 import type { Agent } from 'undici'
 import { HookFault } from '../kernel/hook-fault.ts'
-import { IpRanges, isIpRange } from '../kernel/kit/ip-ranges.ts'
+import { IpRanges, isIpRange } from '../kit/ip-ranges.ts'
 
 /** Public by their range, and yet doors to the inside of a cloud. */
 const metadata = new Set(['168.63.129.16'])

@@ -10,12 +10,12 @@ import { Events } from '../kernel/events.ts'
 import { Callers } from '../kernel/http/caller.ts'
 import { FailedKeys } from '../kernel/http/failed-keys.ts'
 import { createManagement, type ManagementParts } from '../kernel/http/management.ts'
-import { IpRanges } from '../kernel/kit/ip-ranges.ts'
 import { Generation } from '../kernel/plugin/generation.ts'
 import { Instance } from '../kernel/plugin/instance.ts'
 import { oneThread } from '../kernel/plugin/relay.ts'
 import { Refusals } from '../kernel/refusals.ts'
 import type { LiveRoute, Route } from '../kernel/route.ts'
+import { IpRanges } from '../kit/ip-ranges.ts'
 import { openLevel } from '../storage/level.ts'
 
 /** Routes of a plugin, over real HTTP, without the rest of a gateway. */

@@ -1,6 +1,6 @@
+import { continueWith } from '../../kit/continue-with.ts'
 import type { Principal } from '../call/call.ts'
 import type { Awaitable } from '../chain/hooks.ts'
-import { continueWith } from '../continue-with.ts'
 import type { Tenants } from '../contract/tenants.ts'
 
 /** A principal with its user's tenant. */

@@ -1,5 +1,5 @@
+import { addNano, mostCallUsd, nanoOf } from '../../kit/money.ts'
 import type { Cost, Unreported } from '../contract/models.ts'
-import { addNano, mostCallUsd, nanoOf } from '../money.ts'
 import type { Call } from './call.ts'
 import { endingOf } from './ending.ts'
 import type { Rating, Served } from './outcome.ts'

@@ -1,5 +1,5 @@
+import { newId } from '../../kit/id.ts'
 import type { Call } from '../call/call.ts'
-import { newId } from '../id.ts'
 import { type Entry, handleFailure } from './entry.ts'
 import { type Stage, stages } from './hooks.ts'
 

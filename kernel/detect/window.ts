@@ -1,6 +1,6 @@
+import { JsonText, PlainText, type Written } from '../../kit/written.ts'
 import type { Detector, Found } from '../chain/detector.ts'
 import type { TextLocation } from './detect.ts'
-import { JsonText, PlainText, type Written } from './written.ts'
 
 /** Handles a finding that blocks: throws, or gives a replacement. */
 export type OnBlock = (found: Found) => string

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { redactText } from '../../kit/log-redaction.ts'
 import type { Principal } from '../call/call.ts'
 import type { GatewayError } from '../errors.ts'
 import { defineEvent, type Events } from '../events.ts'
-import { redactText } from '../log/redact.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute } from '../route.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { newId } from '../../kit/id.ts'
 import type { Transaction } from '../../storage/index.ts'
 import type { Principal } from '../call/call.ts'
 import type { EventType, Occurrence } from '../events.ts'
-import { newId } from '../id.ts'
 
 export const eventActor = z.object({
   type: z.enum(['admin', 'user', 'plugin', 'gateway', 'anonymous']),

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { findExcess, type JsonBounds } from '../../kit/json-bounds.ts'
 import type { Cohort } from '../cohort.ts'
 import { contain } from '../contain.ts'
 import { badRequest, ClientGone, tooLarge } from '../errors.ts'
-import { findExcess, type JsonBounds } from '../json-bounds.ts'
 import { inflated } from './inflated.ts'
 
 /** How large a body may be, in bytes once it is inflated, and how far its JSON may go. */

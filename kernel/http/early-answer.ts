@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { newId } from '../../kit/id.ts'
 import { envelope, type GatewayError } from '../errors.ts'
-import { newId } from '../id.ts'
 
 /** How long a client that goes on sending is listened to, in milliseconds. */
 export const lingerMs = 2_000

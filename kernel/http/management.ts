@@ -1,5 +1,7 @@
 import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
+import { newId } from '../../kit/id.ts'
+import type { IpRanges } from '../../kit/ip-ranges.ts'
 import type { Visit } from '../chain/hooks.ts'
 import { contain } from '../contain.ts'
 import {
@@ -13,8 +15,6 @@ import {
 } from '../errors.ts'
 import { type AuditedState, audit } from '../events/audit.ts'
 import type { Events } from '../events.ts'
-import { newId } from '../id.ts'
-import type { IpRanges } from '../kit/ip-ranges.ts'
 import type { Log } from '../log.ts'
 import { pathMatcher } from '../paths.ts'
 import type { Generation } from '../plugin/generation.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
+import { nearestKeys } from '../../kit/problem-of.ts'
 import { explain } from '../discovery/explain.ts'
 import { badRequest } from '../errors.ts'
-import { nearestKeys } from '../kit/problem-of.ts'
 
 /** Settings as a plugin's schema takes them. Throws a bad request that names the field. */
 export function parseSettings(id: string, schema: z.ZodType, config: unknown): unknown {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { clientAddress } from '../http/client.ts'
+import { clientAddress } from '../kernel/http/client.ts'
 import { IpRanges, isIpRange } from './ip-ranges.ts'
 
 test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isTooDeep } from '../kit/foreign-json.ts'
+import { isTooDeep } from './foreign-json.ts'
 import { findExcess } from './json-bounds.ts'
 
 const bytes = (value: unknown, indent?: number): Buffer => Buffer.from(JSON.stringify(value, null, indent))
