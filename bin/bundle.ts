@@ -10,13 +10,17 @@ const entries = [
   'bin/main.ts',
   'gateway/threads/thread.ts',
   'isolation/guest.ts',
-  'network/posting.ts',
   'plugins/models/tokens/worker.ts',
-  'plugins/trust/ledger/linking/worker.ts',
   '{contract,kit,plugins/upstream/kit}/index.ts',
   '{modules,plugins}/*/index.ts',
   'test/testing.ts',
 ]
+
+/**
+ * Threads that take little of the gateway. Each is a file of its own with just that: a chunk that it shared would bring what the others
+ * in it need, and the thread would have it in memory once more.
+ */
+const small = ['network/posting.ts', 'plugins/trust/ledger/linking/worker.ts']
 
 /** Folders with files beside the code, which it reads at the place where its source has them. */
 const withAssets = ['bin/cli', 'kernel', 'kit', 'modules', 'plugins']
@@ -27,24 +31,8 @@ const withAssets = ['bin/cli', 'kernel', 'kit', 'modules', 'plugins']
  * asked for stays in files of its own, and so do packages. Only zod lies in the chunks: every worker needs all of it.
  */
 export async function bundle(folder: string): Promise<void> {
-  const files = await Array.fromAsync(glob(entries, { cwd: root }))
-  const sources = files.map((file) => [file.replace(/\.ts$/, ''), path.join(root, file)])
-  const bundled = await rolldown({
-    input: { ...Object.fromEntries(sources), zod: 'zod' },
-    cwd: root,
-    platform: 'node',
-    external: (name) => !/^(\.|#|\/|zod$)/.test(name),
-    plugins: [keepPlaces],
-  })
-  await bundled.write({
-    dir: folder,
-    entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name].js',
-    // Node keeps the text of what it has loaded, with two bytes for each character where one of them needs that.
-    charset: 'ascii',
-    comments: { legal: true, annotation: true, jsdoc: false },
-  })
-  await bundled.close()
+  await write(folder, await Array.fromAsync(glob(entries, { cwd: root })), { zod: 'zod' })
+  for (const file of small) await write(folder, [file])
   for (const name of withAssets) {
     const from = path.join(root, name)
     await cp(from, path.join(folder, name), {
@@ -54,6 +42,34 @@ export async function bundle(folder: string): Promise<void> {
   }
   await mkdir(folder, { recursive: true })
   await writeFile(path.join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`)
+}
+
+/** Writes files with all of ours that they import. A single one lies in one file, without what only others take of the same files. */
+async function write(
+  folder: string,
+  files: readonly string[],
+  packages: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const isOne = files.length === 1
+  const sources = files.map((file) => [file.replace(/\.ts$/, ''), path.join(root, file)])
+  const bundled = await rolldown({
+    input: { ...Object.fromEntries(sources), ...packages },
+    cwd: root,
+    platform: 'node',
+    external: (name) => !/^(\.|#|\/|zod$)/.test(name),
+    treeshake: { moduleSideEffects: !isOne },
+    plugins: [keepPlaces],
+  })
+  await bundled.write({
+    dir: folder,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+    codeSplitting: !isOne,
+    // Node keeps the text of what it has loaded, with two bytes for each character where one of them needs that.
+    charset: 'ascii',
+    comments: { legal: true, annotation: true, jsdoc: false },
+  })
+  await bundled.close()
 }
 
 /** Lets a file that lies in a chunk find what it looks for from its own place. */

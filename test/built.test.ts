@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -81,3 +81,12 @@ test('workers of a gateway in the process of a test run what is built', async ()
     await gateway.close()
   }
 })
+
+test.each(['network/posting.js', 'plugins/trust/ledger/linking/worker.js'])(
+  'the thread of %s loads a small file, and nothing of ours beside it',
+  async (file) => {
+    const code = await readFile(path.join(built, file), 'utf8')
+    expect(code).not.toMatch(/from "(\.|#|zod)/)
+    expect(code.length).toBeLessThan(20_000)
+  },
+)

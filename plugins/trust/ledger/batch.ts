@@ -1,5 +1,5 @@
 import type { Found } from './columns.ts'
-import type { End } from './entry.ts'
+import type { End } from './end.ts'
 import { type Linked, link } from './linking/link.ts'
 import type { Recorded } from './recorded.ts'
 import { mostEntries, type Segment, segmentOf } from './segment.ts'

@@ -5,7 +5,7 @@ import { kernelServices, Ledger, type LedgerDraft, type LedgerEntry } from '#ker
 import { canonicalJson } from '#kit'
 import type { Engine } from '../../../storage/index.ts'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
-import { hashOf } from './entry.ts'
+import { hashOf } from './end.ts'
 
 let gateway: TestGateway
 

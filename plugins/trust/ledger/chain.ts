@@ -12,13 +12,13 @@ import type {
   Transaction,
 } from '#kernel'
 import { foundBy } from './columns.ts'
-import type { End } from './entry.ts'
+import type { End } from './end.ts'
 import { type Facts, factsOf, newLedger, placed } from './facts.ts'
 import { matches } from './query.ts'
 import { recordedOf } from './recorded.ts'
 import { Recorder } from './recorder.ts'
-import { entriesOf, joined, type Segment, segmentSchema } from './segment.ts'
-import { Segments } from './segments.ts'
+import { entriesOf, joined, type Segment } from './segment.ts'
+import { Segments, segmentSchema } from './segments.ts'
 
 /** The purpose of commitments: those of other plugins to the same facts differ. */
 const purpose = 'ledger'

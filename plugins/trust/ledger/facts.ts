@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { badRequest, type ImpersonalDraft, type LedgerEntry, newId } from '#kernel'
 import { canonicalJson } from '#kit'
 import { digestOf } from './digest.ts'
-import { type End, idOf, noHash } from './entry.ts'
+import { type End, idOf, noHash } from './end.ts'
 
 /** Characters of the canonical JSON of an entry. */
 const mostCharacters = 65_536

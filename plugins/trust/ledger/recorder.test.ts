@@ -11,8 +11,8 @@ import { openLevel } from '../../../storage/level.ts'
 import { runs } from '../../../test/suite/runs.ts'
 import { Chain } from './chain.ts'
 import { digestOf } from './digest.ts'
-import { hashOf, noHash } from './entry.ts'
-import { segmentSchema } from './segment.ts'
+import { hashOf, noHash } from './end.ts'
+import { segmentSchema } from './segments.ts'
 
 let folder: string
 let engine: Engine

@@ -1,7 +1,7 @@
 import type { Awaitable, Sequence } from '#kernel'
 import { Batch } from './batch.ts'
 import type { Found } from './columns.ts'
-import type { End } from './entry.ts'
+import type { End } from './end.ts'
 import { newLedger } from './facts.ts'
 import { LinkingThread } from './linking/thread.ts'
 import type { Recorded } from './recorded.ts'

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Ledger, type LedgerEntry } from '#kernel'
 import { type GatewayUnderTest, startGateway, type TestGateway } from '../../../test/harness.ts'
-import { hashOf } from './entry.ts'
+import { hashOf } from './end.ts'
 
 let gateway: TestGateway
 

@@ -1,8 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { z } from 'zod'
 import type { LedgerEntry } from '#kernel'
 import { type Columns, columnsOf, type Found, foundBy, rowsOf } from './columns.ts'
-import type { End } from './entry.ts'
+import type { End } from './end.ts'
 import type { Placed } from './facts.ts'
 
 /** Entries that were written together. `seq`, `hash` and `created_at` are those of the last one. */
@@ -25,9 +24,6 @@ export interface Segment extends Joined {
 export const mostEntries = 256
 /** Fewer entries than these gain less space than compressing them takes time. */
 const worthwhile = 4
-
-/** Checks nothing: what is written is made by `segmentOf`, and verification reads what is stored. */
-export const segmentSchema = z.custom<Segment>()
 
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 

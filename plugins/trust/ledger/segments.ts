@@ -1,6 +1,10 @@
+import { z } from 'zod'
 import type { LedgerEntry, LedgerHead, Sequence } from '#kernel'
-import { type End, noHash } from './entry.ts'
+import { type End, noHash } from './end.ts'
 import { entriesOf, type Segment } from './segment.ts'
+
+/** Checks nothing: what is written is made by `segmentOf`, and verification reads what is stored. */
+export const segmentSchema = z.custom<Segment>()
 
 /** Reads entries out of the segments of a sequence. */
 export class Segments {

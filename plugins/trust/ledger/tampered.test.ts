@@ -5,7 +5,7 @@ import { Level } from 'level'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LedgerEntry } from '#kernel'
 import { startGateway } from '../../../test/harness.ts'
-import type { End } from './entry.ts'
+import type { End } from './end.ts'
 import { factsOf, newLedger, placed } from './facts.ts'
 import { entriesOf, joined, type Segment } from './segment.ts'
 

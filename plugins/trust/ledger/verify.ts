@@ -1,7 +1,7 @@
 import { isGatewayError, type Signing } from '#kernel'
 import type { Checkpoint } from './checkpoint-file.ts'
 import { type Checkpoints, signedBytes } from './checkpoints.ts'
-import { type End, idOf, noHash } from './entry.ts'
+import { type End, idOf, noHash } from './end.ts'
 import type { Segments } from './segments.ts'
 import { Broken, beginning, type Place, walk } from './walk.ts'
 

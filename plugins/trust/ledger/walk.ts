@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { LedgerEntry } from '#kernel'
 import { columnsOf, foundBy } from './columns.ts'
-import { type End, hashOf, idOf, noHash } from './entry.ts'
+import { type End, hashOf, idOf, noHash } from './end.ts'
 import { entriesOf, type Segment } from './segment.ts'
 import type { Segments } from './segments.ts'
 

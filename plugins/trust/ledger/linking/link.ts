@@ -1,4 +1,4 @@
-import type { End } from '../entry.ts'
+import type { End } from '../end.ts'
 import { type Placed, placed } from '../facts.ts'
 import { factsIn, type Recorded } from '../recorded.ts'
 import { type Joined, joined } from '../segment.ts'

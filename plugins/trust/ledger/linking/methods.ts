@@ -1,4 +1,4 @@
-import type { End } from '../entry.ts'
+import type { End } from '../end.ts'
 import type { Linked } from './link.ts'
 
 /** The methods of the thread. */

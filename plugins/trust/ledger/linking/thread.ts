@@ -1,5 +1,5 @@
 import { SupervisedWorker } from '#kit'
-import type { End } from '../entry.ts'
+import type { End } from '../end.ts'
 import { joinedRecords, type Recorded } from '../recorded.ts'
 import type { Linked } from './link.ts'
 import type { LinkingMethods } from './methods.ts'
