@@ -94,7 +94,13 @@ async function passes(
     ...['--max-time', String(seconds), ...(isLong ? [] : ['--seed', '1'])],
     ...(key === undefined ? [] : ['--header', `Authorization: Bearer ${key}`]),
   ]
-  const child = spawn(command, args, { cwd: path.dirname(file), stdio: ['ignore', 'pipe', 'pipe'] })
+  const env = {
+    ...process.env,
+    SCHEMATHESIS_HOOKS: 'lines',
+    PYTHONPATH: import.meta.dirname,
+    PYTHONDONTWRITEBYTECODE: '1',
+  }
+  const child = spawn(command, args, { cwd: path.dirname(file), env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => (output += text))
