@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { constants, PerformanceObserver } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import { expect, test } from 'vitest'
 import { release, releaseAtRest, savesMemory } from './rest.ts'
@@ -22,7 +24,7 @@ test('gives the room of garbage back', () => {
 })
 
 test('does so when the process rests, and again after another load and a longer rest', async () => {
-  const end = releaseAtRest({ everyMs: 200, restMs: 400 })
+  const end = releaseAtRest({ everyMs: 200, restMs: 400, loadMs: Number.POSITIVE_INFINITY })
   try {
     for (const _ of ['after the start', 'after a load']) {
       const large = load()
@@ -34,7 +36,8 @@ test('does so when the process rests, and again after another load and a longer 
 })
 
 test('gives back what the first calls have left as soon as the process rests', async () => {
-  const end = releaseAtRest({ everyMs: 200, restMs: Number.POSITIVE_INFINITY })
+  const forever = Number.POSITIVE_INFINITY
+  const end = releaseAtRest({ everyMs: 200, restMs: forever, loadMs: forever })
   try {
     for (const objects of [800_000, 200_000]) {
       const large = load(objects)
@@ -43,6 +46,30 @@ test('gives back what the first calls have left as soon as the process rests', a
   } finally {
     end()
   }
+})
+
+/** Collections that were asked for while a process rests that had a load. */
+async function collections(loadMs: number): Promise<number> {
+  let asked = 0
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries() as (PerformanceEntry & { detail: { flags: number } })[])
+      if (entry.detail.flags & constants.NODE_PERFORMANCE_GC_FLAGS_ALL_AVAILABLE_GARBAGE) asked += 1
+  })
+  observer.observe({ entryTypes: ['gc'] })
+  const end = releaseAtRest({ everyMs: 100, restMs: Number.POSITIVE_INFINITY, loadMs })
+  try {
+    load()
+    await pause(1000)
+    return asked
+  } finally {
+    end()
+    observer.disconnect()
+  }
+}
+
+test('keeps what is compiled for calls after a load, also where that was the first to come', async () => {
+  expect(await collections(Number.POSITIVE_INFINITY)).toBeGreaterThan(0)
+  expect(await collections(10)).toBe(0)
 })
 
 test('memory counts for more than speed only where Node was told to let the heap grow by little', () => {

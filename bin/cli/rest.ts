@@ -7,6 +7,8 @@ export interface RestOptions {
   readonly everyMs?: number
   /** How long it has to rest after a load; what the start and the first calls have left goes as soon as it rests. Milliseconds. */
   readonly restMs?: number
+  /** CPU from which on what came since the start, or since a collection, is a load and no longer the first calls. Milliseconds. */
+  readonly loadMs?: number
 }
 
 /** The share of a core below which the process rests. */
@@ -14,9 +16,6 @@ const restingShare = 0.02
 
 /** Of how much more memory than after the last time it wants to be rid, bytes. */
 const worthBytes = 8 * 2 ** 20
-
-/** How much the first calls bring at most, with what is loaded for them; a load brings more. */
-const firstCallsBytes = 48 * 2 ** 20
 
 /** Percent by which a heap may grow before it is collected; an operator who gives Node less wants to save memory. */
 const savingPercent = 100
@@ -26,23 +25,31 @@ type Collect = (options: { type: 'major'; flavor: 'last-resort' }) => void
 /**
  * Gives back to the system what the start has left, what the first calls have left, and what a load has left that is over for a
  * minute: V8 waits with that for garbage which an idle process does not make. A collection takes a tenth of a second. After a load,
- * calls cost up to a quarter more CPU from then on, as the heap stays small. The returned function ends it.
+ * calls then cost up to three times the CPU until they are compiled anew: where nothing is under way, the collection takes the shapes of
+ * objects that the compiled code of calls is made for, and V8 throws that code away. The returned function ends it.
  */
-export function releaseAtRest({ everyMs = 2_000, restMs = 60_000 }: RestOptions = {}): () => void {
+export function releaseAtRest({
+  everyMs = 2_000,
+  restMs = 60_000,
+  loadMs = 2_000,
+}: RestOptions = {}): () => void {
   let kept = 0
-  // The start, and the first calls unless they are a load, after which calls would cost more CPU.
+  // The start, and the first calls unless they are a load, whose compiled code is worth more.
   let beginnings = 2
+  let spent = 0
   let rested = 0
   let before = process.cpuUsage()
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(before)
     before = process.cpuUsage()
     rested = user + system < restingShare * everyMs * 1000 ? rested + everyMs : 0
-    const more = process.memoryUsage.rss() - kept
-    if (kept && more > firstCallsBytes) beginnings = 0
-    if (rested < (beginnings ? everyMs : restMs) || more < worthBytes) return
+    spent += user + system
+    if (spent > loadMs * 1000) beginnings = 0
+    if (rested < (beginnings ? everyMs : restMs) || process.memoryUsage.rss() - kept < worthBytes) return
     release()
     kept = process.memoryUsage.rss()
+    before = process.cpuUsage()
+    spent = 0
     beginnings = Math.max(0, beginnings - 1)
   }, everyMs)
   timer.unref()
