@@ -42,8 +42,10 @@ export function releaseAtRest({
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(before)
     before = process.cpuUsage()
-    rested = user + system < restingShare * everyMs * 1000 ? rested + everyMs : 0
-    spent += user + system
+    const isResting = user + system < restingShare * everyMs * 1000
+    rested = isResting ? rested + everyMs : 0
+    // What a process at rest takes adds up too, and is no load.
+    if (!isResting) spent += user + system
     if (spent > loadMs * 1000) beginnings = 0
     if (rested < (beginnings ? everyMs : restMs) || process.memoryUsage.rss() - kept < worthBytes) return
     release()

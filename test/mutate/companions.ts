@@ -1,6 +1,6 @@
 /** Tests that stand elsewhere than what they test, by the folder or file. */
 export const companions: readonly (readonly [string, readonly string[]])[] = [
-  ['kernel/call', ['kernel/money.test.ts', 'test/read-only.test.ts']],
+  ['kernel/call', ['kit/money.test.ts', 'test/read-only.test.ts']],
   ['kernel/stream', ['kernel/detect/redaction.test.ts']],
   ['kernel/chain', ['kernel/call', 'kernel/detect', 'modules/outputcap', 'modules/retrypilot']],
   ['kernel/chain/order.ts', ['test/order.test.ts']],
