@@ -23,5 +23,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SERVICE_PORT || 4200}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # The flags are those of `npm start` in package.json. Node is the first process, so that SIGTERM reaches it.
-ENTRYPOINT ["node", "--max-semi-space-size=32", "--min-semi-space-size=4", "--semi-space-growth-factor=1", "--heap-growing-percent=100", "--max-inlined-bytecode-size-cumulative=2400", "bin/switchyard.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=32", "--min-semi-space-size=4", "--semi-space-growth-factor=1", "--heap-growing-percent=100", "--no-memory-reducer", "--max-inlined-bytecode-size-cumulative=2400", "bin/switchyard.js"]
 CMD ["start"]

@@ -22,15 +22,20 @@ const savingPercent = 100
 
 type Collect = (options: { type: 'major'; flavor: 'last-resort' }) => void
 
+/** How long a process rests after a load until its memory counts for more than its compiled code, by what its operator wants. */
+const restFor = { memory: 60_000, speed: 600_000 }
+
 /**
- * Gives back to the system what the start has left, what the first calls have left, and what a load has left that is over for a
- * minute: V8 waits with that for garbage which an idle process does not make. A collection takes a tenth of a second. After a load,
- * calls then cost up to three times the CPU until they are compiled anew: where nothing is under way, the collection takes the shapes of
- * objects that the compiled code of calls is made for, and V8 throws that code away. The returned function ends it.
+ * Gives back to the system what the start has left, what the first calls have left, and what a load has left that is over for ten
+ * minutes, or for one where memory counts for more than speed: V8 waits with that for garbage which an idle process does not make. A
+ * collection takes a tenth of a second. After a load, calls then cost up to three times the CPU until they are compiled anew: where
+ * nothing is under way, the collection takes the shapes of objects that the compiled code of calls is made for, and V8 throws that code
+ * away. V8's own collections of an idle heap do the same after a second, so `npm start` has them switched off. The returned function
+ * ends it.
  */
 export function releaseAtRest({
   everyMs = 2_000,
-  restMs = 60_000,
+  restMs = savesMemory() ? restFor.memory : restFor.speed,
   loadMs = 2_000,
 }: RestOptions = {}): () => void {
   let kept = 0

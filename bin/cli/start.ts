@@ -10,7 +10,7 @@ import { configuration, refuseConfiguration } from './configuration.ts'
 import { folderProblem } from './data-folder.ts'
 import { greeting } from './greeting.ts'
 import { tidyPackages } from './packages/upkeep.ts'
-import { growUnderLoad, releaseAtRest, savesMemory } from './rest.ts'
+import { growUnderLoad, releaseAtRest } from './rest.ts'
 import { forgetRunning, noteRunning } from './running.ts'
 
 /** Runs the gateway until it gets a signal to end. */
@@ -38,7 +38,7 @@ export async function start(): Promise<void> {
     stopOnSignals(end)
     console.log(greeting(kernel, performance.now() - began))
     growUnderLoad()
-    releaseAtRest(savesMemory() ? {} : { restMs: Number.POSITIVE_INFINITY })
+    releaseAtRest()
   } catch (error) {
     if (error instanceof ConfigError) return refuseConfiguration(error)
     console.error(`The gateway could not start: ${reasonOf(error, config)}`)
