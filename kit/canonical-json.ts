@@ -4,6 +4,44 @@
  * half a character, and what is no JSON.
  */
 export function canonicalJson(value: unknown): string {
+  return isInForm(value) ? JSON.stringify(value) : textOf(value)
+}
+
+/** Whether `JSON.stringify` writes the canonical JSON: as it does where names are in their order, and in a fifth of the time. */
+function isInForm(value: unknown): boolean {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed()
+    case 'number':
+      return Number.isFinite(value)
+    case 'boolean':
+      return true
+    case 'object':
+      return value === null || (Array.isArray(value) ? isListInForm(value) : areInForm(value))
+  }
+  return false
+}
+
+/** A hole in a list is no JSON, and what `every` would pass by. */
+function isListInForm(list: readonly unknown[]): boolean {
+  for (const item of list) if (!isInForm(item)) return false
+  return true
+}
+
+function areInForm(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  let last = ''
+  for (const name in value) {
+    const field = (value as Readonly<Record<string, unknown>>)[name]
+    // The order of strings is that of UTF-16 code units, which the RFC asks for.
+    if (name < last || !name.isWellFormed() || (field !== undefined && !isInForm(field))) return false
+    last = name
+  }
+  return true
+}
+
+function textOf(value: unknown): string {
   switch (typeof value) {
     case 'string':
       if (value.isWellFormed()) return JSON.stringify(value)
@@ -22,7 +60,7 @@ export function canonicalJson(value: unknown): string {
 
 function textOfList(list: readonly unknown[]): string {
   let text = '['
-  for (const item of list) text += text === '[' ? canonicalJson(item) : `,${canonicalJson(item)}`
+  for (const item of list) text += text === '[' ? textOf(item) : `,${textOf(item)}`
   return `${text}]`
 }
 
@@ -32,7 +70,7 @@ function textOfFields(value: object): string {
     const field = (value as Readonly<Record<string, unknown>>)[name]
     if (field === undefined) continue
     text += text === '{' ? label : `,${label}`
-    text += canonicalJson(field)
+    text += textOf(field)
   }
   return `${text}}`
 }
@@ -85,7 +123,7 @@ function forget(): void {
 function sorted(value: object): readonly Named[] {
   return Object.keys(value)
     .sort()
-    .map((name) => ({ name, label: `${canonicalJson(name)}:` }))
+    .map((name) => ({ name, label: `${textOf(name)}:` }))
 }
 
 const halfCharacter = 'A text with half a character'

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LedgerEntry } from '#kernel'
 import { startGateway } from '../../../test/harness.ts'
 import type { End } from './end.ts'
-import { factsOf, newLedger, placed } from './facts.ts'
+import { newLedger, placed } from './facts.ts'
+import { factsOf } from './recorded.ts'
 import { entriesOf, joined, type Segment } from './segment.ts'
 
 /** A ledger of twenty entries with a checkpoint of the last, which each case changes while no gateway runs. */
