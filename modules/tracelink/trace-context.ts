@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Ids } from './ids.ts'
+import { type Ids, ownText } from './ids.ts'
 
 /** A place in a distributed trace, as W3C Trace Context has it. Ids are lower-case hexadecimal. */
 export interface TraceContext {
@@ -53,8 +53,8 @@ function parsed(header: unknown): Omit<TraceContext, 'spanId' | 'state'> | undef
   if (zeros.test(traceId!) || zeros.test(parentId!)) return undefined
   const flags = Number.parseInt(said!, 16)
   return {
-    traceId: traceId!,
-    parentId: parentId!,
+    traceId: ownText(traceId!),
+    parentId: ownText(parentId!),
     isSampled: (flags & sampledFlag) !== 0,
     flags: flags & randomFlag,
   }
