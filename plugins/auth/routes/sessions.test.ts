@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Accounts } from '../../../accounts/accounts.ts'
 import { kernelServices } from '../../../kernel/services.ts'
-import type { Engine } from '../../../storage/index.ts'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
+import { placesOf } from '../../../test/raw-store.ts'
 
 let gateway: TestGateway
 
@@ -252,20 +253,25 @@ test('a session has 600 requests a minute of its own, and takes none of its keyâ
 test('what is no sessionâ€™s secret is refused, and only the hash of one is on disk', async () => {
   for (const value of ['', 'x', 'x'.repeat(43), '../../etc', 'a'.repeat(5000)])
     expect(await me({ cookie: `switchyard_session=${value}` })).toBe(401)
-  const { key } = await signUp()
-  const { cookie } = await begin(key)
-  const secret = cookie.cookie.split('=')[1]!
-  await gateway.kernel.container.resolve<Engine>(kernelServices.storage).compact()
-  const folder = path.join(gateway.dataDir, 'db')
-  const files = await Promise.all(
-    (await readdir(folder)).map((name) => readFile(path.join(folder, name)).catch(() => '')),
-  )
-  const bytes = files.map((file) => file.toString('latin1')).join()
-  expect(bytes).not.toContain(secret)
-  expect(gateway.logged.join()).not.toContain(secret)
-  const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')
-  expect(bytes).toContain(hashOf(secret))
-  // That of the configured key is nowhere, though it has sessions.
-  expect(bytes).not.toContain(hashOf(gateway.adminKey))
-  expect(bytes).toContain(hashOf(key))
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'switchyard-sessions-'))
+  const shared = gateway
+  gateway = await startGateway({ dataDir })
+  try {
+    const { adminKey, logged } = gateway
+    const { key } = await signUp()
+    const { cookie } = await begin(key)
+    await begin(adminKey)
+    const secret = cookie.cookie.split('=')[1]!
+    await gateway.close()
+    const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')
+    expect(await placesOf(dataDir, secret)).toEqual([])
+    expect(logged.join()).not.toContain(secret)
+    expect(await placesOf(dataDir, hashOf(secret))).not.toEqual([])
+    // That of the configured key is nowhere, though it has sessions.
+    expect(await placesOf(dataDir, hashOf(adminKey))).toEqual([])
+    expect(await placesOf(dataDir, hashOf(key))).not.toEqual([])
+  } finally {
+    gateway = shared
+    await rm(dataDir, { recursive: true })
+  }
 })
