@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { main } from './built.ts'
 import { environment, type Run, runApart, runHere } from './commands.ts'
 
@@ -121,7 +119,7 @@ export const runPluginApart = pluginCommands(runApart)
 export function spawnPlugin(cwd: string, env: Record<string, string>, ...args: string[]) {
   const options = { cwd, env: environment(env), detached: true, stdio: 'ignore' as const }
   const child = spawn(process.execPath, [main, 'plugin', ...args, '--json'], options)
-  const ended = once(child, 'exit').then(() => groupEnded(child.pid!))
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const kill = (): void => {
     try {
       process.kill(-child.pid!, 'SIGKILL')
@@ -130,19 +128,6 @@ export function spawnPlugin(cwd: string, env: Record<string, string>, ...args: s
     }
   }
   return { ended, kill }
-}
-
-/** npm, which the command had started, may write for a moment longer. One that nobody reaps is waited for no longer than that. */
-async function groupEnded(pid: number): Promise<void> {
-  for (let waits = 0; waits < 200 && isThere(-pid); waits += 1) await pause(10)
-}
-
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 /** A port that was free a moment ago. */

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -45,6 +45,14 @@ async function killAt(moment: Moment, ...args: string[]): Promise<void> {
   else watcher = watch(packages, { recursive: true }, (_, file) => file !== null && moment(file) && kill())
   await ended
   watcher?.close()
+  await expect.poll(workers, { timeout: 60_000 }).toEqual([])
+}
+
+/** Processes that work in the folder of packages: npm outlives the command that started it, and may write there for a while. */
+async function workers(): Promise<string[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
+  const places = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => '')))
+  return places.filter((place) => place.startsWith(packages))
 }
 
 const moments = {
