@@ -7,7 +7,7 @@ export function canonicalJson(value: unknown): string {
   return isInForm(value) ? JSON.stringify(value) : textOf(value)
 }
 
-/** Whether `JSON.stringify` writes the canonical JSON: as it does where names are in their order, and in a fifth of the time. */
+/** Whether `JSON.stringify` writes the canonical JSON: as it does where names are in their order, and in less than half of the time. */
 function isInForm(value: unknown): boolean {
   switch (typeof value) {
     case 'string':
@@ -29,8 +29,7 @@ function isListInForm(list: readonly unknown[]): boolean {
 }
 
 function areInForm(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return false
+  if (!isPlain(value)) return false
   let last = ''
   for (const name in value) {
     const field = (value as Readonly<Record<string, unknown>>)[name]
@@ -39,6 +38,11 @@ function areInForm(value: object): boolean {
     last = name
   }
   return true
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
 
 function textOf(value: unknown): string {
@@ -96,8 +100,7 @@ let known = new KnownOrders()
 let steps = 0
 
 function orderOf(value: object): readonly Named[] {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) throw noForm('An object of a class')
+  if (!isPlain(value)) throw noForm('An object of a class')
   let place = known
   for (const name in value) {
     let next = place.next.get(name)

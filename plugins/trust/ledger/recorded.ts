@@ -22,7 +22,7 @@ const mostCharacters = 65_536
 const placeCharacters = 300
 const hashCharacters = 64
 
-/** What stands in a hole. Nobody can know it, so no draft has it. */
+/** What stands in a hole: random, so that no draft has it. */
 const hole = randomBytes(16).toString('hex')
 
 /** Throws a bad request for what no entry can hold. */
@@ -53,18 +53,11 @@ export function recordedOf(draft: ImpersonalDraft, source: LedgerEntry['source']
   return text
 }
 
-/** A name that is set like others by what defines it, and not by an assignment. */
-const prototype = '__proto__'
-
 /** The detail with a hole for each of these names, in their order where it has them. */
-function withHoles(detail: ImpersonalDraft['detail'], names: readonly string[]): object {
-  const whole: Record<string, unknown> = { ...detail }
-  for (const name of names) {
-    if (name === prototype) Object.defineProperty(whole, name, { value: hole, enumerable: true })
-    else whole[name] = hole
-  }
-  return whole
-}
+const withHoles = (detail: ImpersonalDraft['detail'], names: readonly string[]): object => ({
+  ...detail,
+  ...Object.fromEntries(names.map((name) => [name, hole])),
+})
 
 function jsonOf(entry: Readonly<Record<string, unknown>>): string {
   try {
