@@ -1,39 +1,50 @@
-import type { Found } from './columns.ts'
+import { type Columns, ColumnsBuilder, columnsOf, type Found, rowsOf } from './columns.ts'
+import { DraftBytes } from './draft-bytes.ts'
 import type { End } from './end.ts'
 import { type Linked, link } from './linking/link.ts'
 import type { Recorded } from './recorded.ts'
 import { mostEntries, type Segment, segmentOf } from './segment.ts'
 
-/** Entries and characters from which on linking takes long enough to be worth another thread. */
+/** Entries and bytes from which on linking takes long enough to be worth another thread. */
 const many = 32
 const long = 131_072
-/** Characters that are enough for a batch. */
+/** Bytes that a batch of usual calls has. */
+const sizeOfBatch = 384 * 1024
+/** Bytes that are enough for a batch. */
 const mostLength = 4 * 1024 * 1024
 
 /** Drafts that get their places in the chain together. */
 export class Batch {
-  readonly recorded: Recorded[] = []
-  readonly #found: Found[] = []
-  /** Characters of the drafts. */
+  readonly #drafts = new DraftBytes(sizeOfBatch)
+  readonly #found = new ColumnsBuilder()
+  /** Number of the drafts. */
+  count = 0
+  /** Bytes of the drafts. */
   length = 0
   /** Whether another thread links it, so that it is worth waiting for. */
   isLinking = false
   #ahead: { readonly after: string; readonly linked: Linked } | undefined
 
-  /** Returns how many characters these are. */
+  /** Returns how many bytes these are. */
   add(recorded: Recorded, found: Found): number {
-    this.recorded.push(recorded)
-    this.#found.push(found)
-    this.length += recorded.length
-    return recorded.length
+    this.count += 1
+    this.#found.add(found)
+    const added = this.#drafts.add(recorded)
+    this.length += added
+    return added
+  }
+
+  /** The drafts, as `link` takes them. */
+  get drafts(): Uint8Array {
+    return this.#drafts.bytes
   }
 
   get isFull(): boolean {
-    return this.recorded.length >= mostEntries || this.length >= mostLength
+    return this.count >= mostEntries || this.length >= mostLength
   }
 
   get isLarge(): boolean {
-    return this.recorded.length >= many || this.length >= long
+    return this.count >= many || this.length >= long
   }
 
   /** Keeps what was linked before its time, for the case that the chain still ends there. */
@@ -48,9 +59,13 @@ export class Batch {
 
   /** The segment behind the end of a chain, undefined where no entry is left, and how many of the drafts could be none. */
   placed(end: End): { readonly segment: Segment | undefined; readonly dropped: number } {
-    const { entries, dropped } = this.isAheadOf(end) ? this.#ahead!.linked : link(this.recorded, end)
+    const { entries, dropped } = this.isAheadOf(end) ? this.#ahead!.linked : link(this.drafts, end)
     if (!entries) return { segment: undefined, dropped: dropped.length }
-    const found = dropped.length === 0 ? this.#found : this.#found.filter((_, at) => !dropped.includes(at))
-    return { segment: segmentOf(entries, found), dropped: dropped.length }
+    return { segment: segmentOf(entries, this.#columnsWithout(dropped)), dropped: dropped.length }
+  }
+
+  #columnsWithout(rows: readonly number[]): Columns {
+    const { columns } = this.#found
+    return rows.length === 0 ? columns : columnsOf([...rowsOf(columns)].filter((_, at) => !rows.includes(at)))
   }
 }

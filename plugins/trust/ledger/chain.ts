@@ -12,12 +12,14 @@ import type {
   Transaction,
 } from '#kernel'
 import { foundBy } from './columns.ts'
-import type { End } from './end.ts'
-import { type Facts, newLedger, placed } from './facts.ts'
+import { digestOf } from './digest.ts'
+import { bytesOf } from './draft-bytes.ts'
+import { type End, newLedger } from './end.ts'
+import { link } from './linking/link.ts'
 import { matches } from './query.ts'
-import { factsOf, recordedOf } from './recorded.ts'
+import { type Recorded, recordedOf } from './recorded.ts'
 import { Recorder } from './recorder.ts'
-import { entriesOf, joined, type Segment } from './segment.ts'
+import { entriesOf, type Segment } from './segment.ts'
 import { Segments, segmentSchema } from './segments.ts'
 
 /** The purpose of commitments: those of other plugins to the same facts differ. */
@@ -37,15 +39,15 @@ export class Chain implements Ledger {
   }
 
   async append(draft: LedgerDraft, source: LedgerEntry['source'] = 'gateway'): Promise<LedgerEntry> {
-    const facts = factsOf(await this.#withoutPersons(draft), source)
-    const segment = await this.#sequence.append((last) => this.#segmentOf(facts, last))
+    const recorded = await this.#recordedAtOnce(draft, source)
+    const segment = await this.#sequence.append((last) => this.#segmentOf(recorded, last))
     return entriesOf(segment)[0]!
   }
 
   async prepare(draft: LedgerDraft): Promise<(transaction: Transaction) => LedgerEntry> {
-    const facts = factsOf(await this.#withoutPersons(draft), 'gateway')
+    const recorded = await this.#recordedAtOnce(draft, 'gateway')
     return (transaction) => {
-      const segment = this.#segmentOf(facts, transaction.end(this.#sequence).entry)
+      const segment = this.#segmentOf(recorded, transaction.end(this.#sequence).entry)
       transaction.append(this.#sequence, () => segment)
       return entriesOf(segment)[0]!
     }
@@ -96,8 +98,15 @@ export class Chain implements Ledger {
     return this.#recorder.record(recordedOf(draft, 'gateway'), foundBy(draft))
   }
 
-  #segmentOf(facts: Facts, last: End = newLedger()): Segment {
-    const segment = joined([placed(facts, last)])
+  /** With its hashes made already: then it can be an entry, wherever it comes. */
+  async #recordedAtOnce(draft: LedgerDraft, source: LedgerEntry['source']): Promise<Recorded> {
+    const { digests = {}, ...known } = await this.#withoutPersons(draft)
+    const hashes = Object.entries(digests).map(([name, json]) => [name, digestOf(json)])
+    return recordedOf({ ...known, detail: { ...known.detail, ...Object.fromEntries(hashes) } }, source)
+  }
+
+  #segmentOf(recorded: Recorded, last: End = newLedger()): Segment {
+    const segment = link(bytesOf(recorded), last).entries!
     this.#recorder.appended(segment)
     return segment
   }

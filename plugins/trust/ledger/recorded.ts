@@ -1,20 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { badRequest, type ImpersonalDraft, type LedgerEntry } from '#kernel'
 import { canonicalJson } from '#kit'
-import { digestOf } from './digest.ts'
-import type { Facts } from './facts.ts'
 
-/**
- * A draft on its way to be an entry: one text, so that it is made and crosses to another thread quickly, and what waits is little for
- * the garbage collector to walk through. It has the canonical JSON of the entry with holes for what is not known yet, which are its
- * place and its hashes, and the JSON whose hashes these are.
- */
-export type Recorded = string
-
-/** Between the parts of one. No JSON has it as it is. */
-const between = '\u0000'
-/** Between several of them. */
-const betweenAll = '\u0001'
+/** A draft on its way to be an entry. */
+export interface Recorded {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** The canonical JSON of the entry, with holes for what is not known yet: its place and its hashes. */
+  readonly json: string
+  /** The JSON whose hashes these are, by the order of their names. */
+  readonly digests: readonly string[]
+}
 
 /** Characters of the canonical JSON of an entry. */
 const mostCharacters = 65_536
@@ -22,13 +18,16 @@ const mostCharacters = 65_536
 const placeCharacters = 300
 const hashCharacters = 64
 
-/** What stands in a hole: random, so that no draft has it. */
-const hole = randomBytes(16).toString('hex')
+/**
+ * What stands in a hole, as a text of JSON: random, so that no draft has it. It begins with a character that JSON shows as it is and
+ * that drafts hardly ever have, by which holes are found quickly.
+ */
+export const hole = `\u007f${randomBytes(12).toString('base64url')}`
 
 /** Throws a bad request for what no entry can hold. */
 export function recordedOf(draft: ImpersonalDraft, source: LedgerEntry['source'], at = Date.now()): Recorded {
-  const { actor, action, event_type, resource, trace_id, verdict, digests } = draft
-  const names = digests ? Object.keys(digests).sort() : []
+  const { actor, action, event_type, resource, trace_id, verdict, digests = {} } = draft
+  const names = namesOf(digests)
   // In the order of canonical JSON, which makes it cheaper.
   const json = jsonOf({
     action,
@@ -48,16 +47,23 @@ export function recordedOf(draft: ImpersonalDraft, source: LedgerEntry['source']
       `body detail: is too long: an entry has at most ${mostCharacters} characters. Keep the rest elsewhere, and its SHA-256 here.`,
       { param: 'detail' },
     )
-  let text = hole + between + at + between + json
-  for (const name of names) text += between + checked(name, digests![name]!)
-  return text
+  return { at, json, digests: names.map((name) => digests[name]!) }
+}
+
+/** In their order, in which they mostly are: then nothing is sorted. */
+function namesOf(digests: Readonly<Record<string, string>>): string[] {
+  const names = Object.keys(digests)
+  return names.every((name, at) => at === 0 || names[at - 1]! < name) ? names : names.sort()
 }
 
 /** The detail with a hole for each of these names, in their order where it has them. */
-const withHoles = (detail: ImpersonalDraft['detail'], names: readonly string[]): object => ({
-  ...detail,
-  ...Object.fromEntries(names.map((name) => [name, hole])),
-})
+function withHoles(detail: ImpersonalDraft['detail'], names: readonly string[]): object {
+  const holes: Record<string, unknown> = { ...detail }
+  for (const name of names)
+    if (Object.hasOwn(holes, name)) holes[name] = hole
+    else Object.defineProperty(holes, name, { value: hole, enumerable: true })
+  return holes
+}
 
 function jsonOf(entry: Readonly<Record<string, unknown>>): string {
   try {
@@ -79,26 +85,3 @@ function hasForm(value: unknown): boolean {
     return false
   }
 }
-
-function checked(name: string, json: string): string {
-  if (json.includes(between) || json.includes(betweenAll))
-    throw badRequest(`digests.${name}: must be JSON, which has no control characters.`, { param: 'digests' })
-  return json
-}
-
-/** What an entry is made of, with its hashes. Throws for a digest of what is no JSON. */
-export function factsIn(recorded: Recorded): Facts {
-  const [mark, at, json, ...digests] = recorded.split(between) as [string, string, string, ...string[]]
-  const [beforeTime, ...more] = json.split(`"${mark}"`) as [string, ...string[]]
-  const [beforeSeq, rest] = more.splice(-2) as [string, string]
-  let beforeId = more[0]!
-  for (const [n, text] of digests.entries()) beforeId += `"${digestOf(text)}"${more[n + 1]}`
-  return { at: Number(at), pieces: [beforeTime, beforeId, beforeSeq, rest] }
-}
-
-/** The facts of a draft that is not recorded but appended at once. */
-export const factsOf = (draft: ImpersonalDraft, source: LedgerEntry['source'], at?: number): Facts =>
-  factsIn(recordedOf(draft, source, at))
-
-export const joinedRecords = (all: readonly Recorded[]): string => all.join(betweenAll)
-export const partedRecords = (text: string): Recorded[] => text.split(betweenAll)

@@ -1,8 +1,7 @@
 import type { Awaitable, Sequence } from '#kernel'
 import { Batch } from './batch.ts'
 import type { Found } from './columns.ts'
-import type { End } from './end.ts'
-import { newLedger } from './facts.ts'
+import { type End, newLedger } from './end.ts'
 import { LinkingThread } from './linking/thread.ts'
 import type { Recorded } from './recorded.ts'
 import { mostEntries, type Segment } from './segment.ts'
@@ -11,7 +10,7 @@ import { mostEntries, type Segment } from './segment.ts'
 const waitMs = 100
 /** How long a batch waits for the thread that links it, in milliseconds. */
 const patienceMs = 1000
-/** Batches that may wait to be written, and characters of what they hash. */
+/** Batches that may wait to be written, and bytes of what they hash. */
 const mostBatches = Math.ceil(50_000 / mostEntries)
 const mostLength = 64 * 1024 * 1024
 
@@ -31,7 +30,7 @@ export class Recorder {
   readonly #linking: Batch[] = []
   /** Batches that the sequence has and that have no place yet. */
   readonly #queued = new Set<Batch>()
-  /** Characters of all that waits. */
+  /** Bytes of all that waits. */
   #length = 0
   /** Where the chain is expected to end once all batches are written; undefined while that is not known. */
   #expected: Awaitable<End | undefined>
@@ -126,7 +125,7 @@ export class Recorder {
       return
     }
     this.#length -= batch.length
-    this.drop(batch.recorded.length)
+    this.drop(batch.count)
   }
 
   #linkAhead(batch: Batch): void {
@@ -134,7 +133,7 @@ export class Recorder {
     const link = async (): Promise<End | undefined> => {
       const end = await before
       if (!end) return undefined
-      const linked = await this.#thread.link(batch.recorded, end)
+      const linked = await this.#thread.link(batch.drafts, end)
       batch.keep(end, linked)
       return linked.entries ?? end
     }

@@ -1,8 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { LedgerEntry } from '#kernel'
-import { type Columns, columnsOf, type Found, foundBy, rowsOf } from './columns.ts'
+import { type Columns, type Found, foundBy, rowsOf } from './columns.ts'
 import type { End } from './end.ts'
-import type { Placed } from './facts.ts'
 
 /** Entries that were written together. `seq`, `hash` and `created_at` are those of the last one. */
 export interface Joined extends End {
@@ -27,17 +26,15 @@ const worthwhile = 4
 
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** Entries that follow each other, at least one, as a segment has them. */
-export function joined(entries: readonly Placed[]): Joined {
-  const text = entries.map(({ line }) => line).join('\n')
-  const { ledger, seq, hash, created_at } = entries.at(-1)!
-  const lines = entries.length < worthwhile ? text : zstdCompressSync(text, fast).toString('base64')
-  return { first: seq - entries.length + 1, ledger, seq, hash, created_at, lines }
+/** So many entries that follow each other, as a segment has them, of their JSON lines and the last of them. */
+export function joined(text: Buffer, count: number, { ledger, seq, hash, created_at }: End): Joined {
+  const lines = count < worthwhile ? text.toString() : zstdCompressSync(text, fast).toString('base64')
+  return { first: seq - count + 1, ledger, seq, hash, created_at, lines }
 }
 
 /** The segment of entries that are found by these facts. */
-export const segmentOf = (entries: Joined, found: readonly Found[]): Segment =>
-  found.length < worthwhile ? entries : { ...entries, columns: columnsOf(found) }
+export const segmentOf = (entries: Joined, columns: Columns): Segment =>
+  entries.seq - entries.first + 1 < worthwhile ? entries : { ...entries, columns }
 
 /** Throws for a segment that cannot be read. */
 export function entriesOf({ lines }: Segment): LedgerEntry[] {

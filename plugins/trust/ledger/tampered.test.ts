@@ -5,10 +5,12 @@ import { Level } from 'level'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LedgerEntry } from '#kernel'
 import { startGateway } from '../../../test/harness.ts'
+import { bytesOf } from './draft-bytes.ts'
 import type { End } from './end.ts'
-import { newLedger, placed } from './facts.ts'
-import { factsOf } from './recorded.ts'
-import { entriesOf, joined, type Segment } from './segment.ts'
+import { newLedger } from './end.ts'
+import { link } from './linking/link.ts'
+import { recordedOf } from './recorded.ts'
+import { entriesOf, type Segment } from './segment.ts'
 
 /** A ledger of twenty entries with a checkpoint of the last, which each case changes while no gateway runs. */
 
@@ -163,9 +165,9 @@ class Stored {
       const [entry] = entriesOf(this.get(seq)) as [LedgerEntry]
       const { action, created_at, detail, event_type, actor, source } = entry
       const draft = { actor, action: seq === from ? 'forge' : action, detail, event_type }
-      const facts = factsOf(draft, source, Date.parse(created_at))
-      const forged = placed(facts, end ?? newLedger())
-      await this.put(seq, joined([forged]))
+      const recorded = recordedOf(draft, source, Date.parse(created_at))
+      const forged = link(bytesOf(recorded), end ?? newLedger()).entries!
+      await this.put(seq, forged)
       end = forged
     }
   }

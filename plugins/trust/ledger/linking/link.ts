@@ -1,7 +1,6 @@
 import type { End } from '../end.ts'
-import { type Placed, placed } from '../facts.ts'
-import { factsIn, type Recorded } from '../recorded.ts'
 import { type Joined, joined } from '../segment.ts'
+import { Linking } from './linking.ts'
 
 /** Entries in their places, and which of the drafts could be none, by their order. */
 export interface Linked {
@@ -10,16 +9,14 @@ export interface Linked {
   readonly dropped: readonly number[]
 }
 
-/** Makes entries of drafts and puts them behind the end of a chain, in their order. */
-export function link(all: readonly Recorded[], end: End): Linked {
-  const entries: Placed[] = []
+/**
+ * Makes entries of drafts, as `DraftBytes` has them, and puts them behind the end of a chain, in their order. The bytes may change, but not
+ * what the drafts say.
+ */
+export function link(drafts: Uint8Array, end: End): Linked {
+  const linking = new Linking(drafts, end)
   const dropped: number[] = []
-  for (const [at, recorded] of all.entries()) {
-    try {
-      entries.push(placed(factsIn(recorded), entries.at(-1) ?? end))
-    } catch {
-      dropped.push(at)
-    }
-  }
-  return { entries: entries.length > 0 ? joined(entries) : undefined, dropped }
+  for (let draft = 0; !linking.isAtEnd; draft++) if (!linking.next()) dropped.push(draft)
+  const { lines, count } = linking
+  return { entries: count > 0 ? joined(lines, count, linking.end) : undefined, dropped }
 }

@@ -1,0 +1,42 @@
+import { ByteReader, ByteWriter } from './byte-writer.ts'
+import { hole, type Recorded } from './recorded.ts'
+
+/** Drafts as bytes: the text that stands in their holes, and of each its time, the number of its digests, its JSON, and these. */
+export class DraftBytes {
+  readonly #writer: ByteWriter
+
+  /** `size` is how many bytes are expected. */
+  constructor(size: number) {
+    this.#writer = new ByteWriter(size)
+    this.#writer.sized(hole)
+  }
+
+  /** Returns how many bytes it takes. */
+  add({ at, json, digests }: Recorded): number {
+    const writer = this.#writer
+    const before = writer.length
+    writer.number(at)
+    writer.size(digests.length)
+    writer.sized(json)
+    for (const digest of digests) writer.sized(digest)
+    return writer.length - before
+  }
+
+  get bytes(): Uint8Array {
+    return this.#writer.bytes
+  }
+}
+
+/** Reads what `DraftBytes` has written, up to the first draft. */
+export function readDrafts(bytes: Uint8Array): { readonly reader: ByteReader; readonly hole: Buffer } {
+  const reader = new ByteReader(bytes)
+  const start = reader.text()
+  return { reader, hole: reader.bytes.subarray(start, reader.at) }
+}
+
+/** One draft as bytes. */
+export function bytesOf(recorded: Recorded): Uint8Array {
+  const drafts = new DraftBytes(recorded.json.length + 1024)
+  drafts.add(recorded)
+  return drafts.bytes
+}

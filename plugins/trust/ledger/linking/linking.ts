@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto'
+import { type ByteReader, ByteWriter } from '../byte-writer.ts'
+import { digestOf } from '../digest.ts'
+import { readDrafts } from '../draft-bytes.ts'
+import { type End, idOf } from '../end.ts'
+import { putInOrder } from './canonical-bytes.ts'
+
+/** Bytes that the lines of a batch mostly have, and at most where their memory is used again. */
+const usualSize = 65_536
+const mostKept = 1024 * 1024
+/** Where lines are made: new memory for each batch would have to be collected. */
+let memory = new ByteWriter(usualSize)
+
+/**
+ * Makes lines of drafts, one for each entry. It works on bytes from one end to the other, since texts for all the pieces would cost
+ * more than the hashes. Only one batch is made at a time, and its lines are gone when the next one begins.
+ */
+export class Linking {
+  /** The last entry that was made, or what the first one follows. */
+  end: End
+  count = 0
+  readonly #drafts: ByteReader
+  readonly #hole: Buffer
+  readonly #lines: ByteWriter
+  #ms = Number.NaN
+  #time = ''
+
+  constructor(drafts: Uint8Array, end: End) {
+    const { reader, hole } = readDrafts(drafts)
+    this.#drafts = reader
+    this.#hole = hole
+    if (memory.length > mostKept) memory = new ByteWriter(usualSize)
+    memory.cut(0)
+    this.#lines = memory
+    this.end = end
+  }
+
+  get isAtEnd(): boolean {
+    return this.#drafts.isAtEnd
+  }
+
+  /** The entries as JSON, one a line: their canonical JSON with the hash as the last field. */
+  get lines(): Buffer {
+    return this.#lines.bytes
+  }
+
+  /** Makes an entry of the next draft. False if it can be none, since one of its digests is of what is no JSON. */
+  next(): boolean {
+    const drafts = this.#drafts
+    const at = drafts.number()
+    const digests = drafts.size()
+    const start = drafts.text()
+    const end = drafts.at
+    const hashes: string[] = []
+    for (let n = 0; n < digests; n++) {
+      const digest = this.#digest()
+      if (digest !== undefined) hashes.push(digest)
+    }
+    if (hashes.length < digests) return false
+    this.#place(start, end, at, hashes)
+    return true
+  }
+
+  /** The hash of the text that comes next; undefined for what is no JSON. */
+  #digest(): string | undefined {
+    const { bytes } = this.#drafts
+    const start = this.#drafts.text()
+    const end = this.#drafts.at
+    if (putInOrder(bytes, start, end)) return hash('sha256', bytes.subarray(start, end))
+    try {
+      return digestOf(bytes.toString('utf8', start, end))
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Writes the entry that these bytes are of, with what stands in its holes, behind the last one. */
+  #place(start: number, end: number, at: number, hashes: readonly string[]): void {
+    const lines = this.#lines
+    const { ledger, hash: last } = this.end
+    const created_at = this.#timeOf(at)
+    const seq = this.end.seq + 1
+    if (this.count > 0) lines.ascii('\n')
+    const first = lines.length
+    let from = this.#copyToHole(start)
+    lines.ascii(`"${created_at}"`)
+    for (const digest of hashes) {
+      from = this.#copyToHole(from)
+      lines.ascii(`"${digest}"`)
+    }
+    from = this.#copyToHole(from)
+    // An id, a hash and a time have no character that JSON would escape.
+    lines.ascii(`"${idOf(ledger, seq)}","ledger":"${ledger}","prev_hash":"${last}"`)
+    from = this.#copyToHole(from)
+    lines.ascii(String(seq))
+    lines.copy(this.#drafts.bytes, from, end)
+    const own = hash('sha256', lines.bytes.subarray(first))
+    lines.cut(lines.length - 1)
+    lines.ascii(`,"hash":"${own}"}`)
+    this.end = { ledger, seq, hash: own, created_at }
+    this.count += 1
+  }
+
+  /** Writes what comes before the next hole. Returns where it goes on behind the hole. */
+  #copyToHole(from: number): number {
+    const { bytes } = this.#drafts
+    const hole = this.#hole
+    let at = from
+    do at = bytes.indexOf(hole[0]!, at) + 1
+    while (!isAt(bytes, hole, at - 1))
+    const [before, behind] = [at - 2, at + hole.length]
+    this.#lines.copy(bytes, from, before)
+    return behind
+  }
+
+  /** The time of an entry. A clock that was set back leaves the times of entries in order. */
+  #timeOf(ms: number): string {
+    if (ms !== this.#ms) {
+      this.#ms = ms
+      this.#time = new Date(ms).toISOString()
+    }
+    return this.end.created_at > this.#time ? this.end.created_at : this.#time
+  }
+}
+
+function isAt(bytes: Buffer, what: Buffer, at: number): boolean {
+  for (let n = 1; n < what.length; n++) if (bytes[at + n] !== what[n]) return false
+  return true
+}
