@@ -24,10 +24,8 @@ import type { RemoteModule } from './remote-module.ts'
 import type { RemoteRun } from './remote-run.ts'
 
 /** A call that a worker knows, and what of it has crossed. */
-export class RemoteCall extends CrossingCall<TraceView, TraceMarks> {
+export class RemoteCall extends CrossingCall<TraceView, TraceMarks, RemoteRun> {
   readonly call: Call
-  /** By number. */
-  readonly runs = new Map<number, RemoteRun>()
   /** Hooks and streams that are in the worker. */
   running = 0
   /** Whether nothing more follows: the last hook has run, or the module has none. */

@@ -1,19 +1,20 @@
 import type { Call } from '../kernel/call/call.ts'
 import type { Completion } from '../kernel/call/canonical.ts'
 import { StreamReply, WholeReply } from '../kernel/call/reply.ts'
-import { BatchFilter, type Rewriter } from '../kernel/chain/batches.ts'
+import { type Batches, BatchFilter, type Rewriter } from '../kernel/chain/batches.ts'
 import { type Entry, handleFailure, recordRun } from '../kernel/chain/entry.ts'
 import type { Chunk } from '../kernel/stream/chunk.ts'
 import type { ChunkItems } from './chunk-transit.ts'
 import type { RemoteModule } from './remote-module.ts'
-import { type Batches, RemoteRun } from './remote-run.ts'
+import { RemoteRun } from './remote-run.ts'
 
 type Hook = 'stream' | 'reveal'
 
 /** Has a module in a worker rewrite answers; with `reveal`, for the client alone, after everything else. */
 export const remoteRewriter = (module: RemoteModule, hook: Hook): Rewriter => ({
   reply: (body, call) => rewriteWhole(module, body, call, hook),
-  stream: (call) => new RemoteFilter(module, call, hook),
+  stream: (call) =>
+    new BatchFilter((chunks, entry) => new Rewriting(module, call, entry, hook).rewritten(chunks)),
 })
 
 /** A whole answer as the module leaves it; undefined when it leaves it alone. */
@@ -30,26 +31,7 @@ async function rewriteWhole(
   return after === before || after.kind === 'stream' ? undefined : after.body
 }
 
-/** A filter that is in a worker: takes the whole batches of one answer, one at a time. */
-class RemoteFilter extends BatchFilter {
-  readonly #module: RemoteModule
-  readonly #call: Call
-  readonly #hook: Hook
-
-  constructor(module: RemoteModule, call: Call, hook: Hook) {
-    super()
-    this.#module = module
-    this.#call = call
-    this.#hook = hook
-  }
-
-  /** The chunks as the module lets them go on. */
-  through(chunks: Batches, entry: Entry): Batches {
-    return new Rewriting(this.#module, this.#call, entry, this.#hook).rewritten(chunks)
-  }
-}
-
-/** A run that rewrites a stream: it is given each batch with the question for what it makes of it. */
+/** A run that rewrites a stream: it is given each whole batch with the question for what it makes of it, one at a time. */
 class Rewriting extends RemoteRun {
   readonly #entry: Entry
   readonly #hook: Hook

@@ -1,5 +1,6 @@
 import type { Call } from '../kernel/call/call.ts'
 import type { Reply } from '../kernel/call/reply.ts'
+import type { Batches } from '../kernel/chain/batches.ts'
 import type { Next } from '../kernel/chain/hooks.ts'
 import { detach } from '../kernel/contain.ts'
 import { HookFault } from '../kernel/hook-fault.ts'
@@ -12,10 +13,8 @@ import { Passage } from './passage.ts'
 import type { CallHooks, Fed, ReplyView } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
 
-export type Batches = AsyncIterable<readonly Chunk[]>
-
 /** Called with what went wrong in a worker while it made a stream; throws if the stream must end. */
-export type Failed = (error: unknown) => void
+type Failed = (error: unknown) => void
 
 /** One run of a module over an answer, seen from outside of its worker. */
 export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {

@@ -5,11 +5,16 @@ import type { Filter } from '../stream/filter.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks } from './hooks.ts'
 
-type Batches = AsyncIterable<readonly Chunk[]>
+export type Batches = AsyncIterable<readonly Chunk[]>
 
 /** Rewrites a stream batch by batch and may take its time, where a filter takes chunks and answers at once. */
-export abstract class BatchFilter {
-  abstract through(chunks: Batches, entry: Entry): Batches
+export class BatchFilter {
+  /** The chunks as the module of an entry lets them go on. */
+  readonly through: (chunks: Batches, entry: Entry) => Batches
+
+  constructor(through: BatchFilter['through']) {
+    this.through = through
+  }
 }
 
 /** Rewrites answers, whole and streamed. */

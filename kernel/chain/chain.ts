@@ -70,7 +70,7 @@ export class Chain {
   /** Asks all modules about a request at the door; a refusal throws. Returns a promise only if one of them is asynchronous. */
   admit(visit: Visit): void | Promise<void> {
     return inTurn(this.#admits, (entry) => {
-      if (entry.meter.circuit.state === 'closed' || !isLeftOut(entry, visit)) return askAdmit(entry, visit)
+      if (!isLeftOut(entry, visit)) return askAdmit(entry, visit)
     })
   }
 
