@@ -98,7 +98,7 @@ class OwnTime {
     this.#entry = entry
   }
 
-  /** The promise, or an Overdue when its own time runs out; its requests after that are refused. */
+  /** The promise, or a failure when its own time runs out; its requests after that are refused. */
   bound(promise: Promise<Reply>): Promise<Reply> {
     return new Promise((resolve, reject) => {
       this.#countdown = this.#entry.meter.deadlines.overdue((error) => {

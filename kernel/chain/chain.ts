@@ -4,7 +4,7 @@ import type { Reply } from '../call/reply.ts'
 import type { Attempt, ChainFacts } from '../call/trace.ts'
 import type { AttemptHooks } from '../contract/delivery.ts'
 import type { TargetHooks } from '../contract/routing.ts'
-import { askAdmit, isLeftOut } from './admit.ts'
+import { askAdmit } from './admit.ts'
 import { aroundFailure, runAround, wraps } from './around.ts'
 import { askAttempt, inTurn, tellAll } from './attempts.ts'
 import { looksElsewhere } from './batches.ts'
@@ -69,9 +69,7 @@ export class Chain {
 
   /** Asks all modules about a request at the door; a refusal throws. Returns a promise only if one of them is asynchronous. */
   admit(visit: Visit): void | Promise<void> {
-    return inTurn(this.#admits, (entry) => {
-      if (!isLeftOut(entry, visit)) return askAdmit(entry, visit)
-    })
+    return inTurn(this.#admits, (entry) => askAdmit(entry, visit))
   }
 
   /** Runs a call down to the provider and its answer back up. */
@@ -82,13 +80,9 @@ export class Chain {
 
   /** The form of an answer that the client alone gets to see. A promise only when a module that reveals runs elsewhere. */
   reveal(reply: Reply, call: Call): Reply | Promise<Reply> {
-    return this.#reveals.length === 0
-      ? reply
-      : revealReply(
-          reply,
-          this.#reveals.filter((entry) => engages(entry, call)),
-          call,
-        )
+    if (this.#reveals.length === 0) return reply
+    const revealing = this.#reveals.filter((entry) => engages(entry, call))
+    return revealReply(reply, revealing, call)
   }
 
   /** Asks all modules about an attempt; a refusal throws. Returns a promise only if one of them is asynchronous. */
