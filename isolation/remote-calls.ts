@@ -2,7 +2,6 @@ import type { Call } from '../kernel/call/call.ts'
 import { over } from '../kernel/call/cancel.ts'
 import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
-import { mergeParameters } from '../kernel/call/redacted.ts'
 import type { Attempt } from '../kernel/call/trace.ts'
 import { contain } from '../kernel/contain.ts'
 import { modelName } from '../kit/model-name.ts'
@@ -144,14 +143,13 @@ export class RemoteCalls {
 
   /** The call with what the module changed of it. */
   changed(call: Call, { fields, context, timeouts, cancel }: CallChange): Call {
-    const seen = this.#reads ? call : call.redacted
     const known = this.find(call.id)
-    const changed = seen.withRequest(fields).with({
+    const next = call.with({
       ...(context && { context }),
       ...(timeouts && { timeouts }),
       ...(cancel !== undefined && known && { cancel: known.cancelOf(cancel, () => partOf(known)) }),
     })
-    return mergeParameters(call, seen, changed)
+    return Object.keys(fields).length === 0 ? next : next.withRequest(fields)
   }
 
   /** The worker is lost, and with it all that it knew. */
