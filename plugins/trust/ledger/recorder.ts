@@ -1,8 +1,9 @@
 import type { Awaitable, Sequence } from '#kernel'
 import { Batch } from './batch.ts'
 import type { Found } from './columns.ts'
-import { type End, newLedger } from './end.ts'
+import type { End } from './end.ts'
 import { LinkingThread } from './linking/thread.ts'
+import { newLedger } from './new-ledger.ts'
 import type { Recorded } from './recorded.ts'
 import { mostEntries, type Segment } from './segment.ts'
 
