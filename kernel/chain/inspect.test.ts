@@ -104,6 +104,15 @@ test.each<[string, Hooks]>([
     },
   ],
   [
+    'and returns nonsense',
+    {
+      request() {
+        slowly(5)
+        return 'nonsense' as never
+      },
+    },
+  ],
+  [
     'and fails later',
     {
       async request() {

@@ -22,8 +22,9 @@ export function inspectRequest(entry: Entry, call: Call, later: Later): Step | P
     const seen = isSearched ? redactRequest(call, entry, later) : call
     const result = request ? request(seen) : undefined
     if (result instanceof Promise) return awaitStep(entry, call, seen, result, started)
+    const step = checkedStep(result, call) ?? changed(call, seen)
     timed(entry, started, call)
-    return checkedStep(result, call) ?? changed(call, seen)
+    return step
   } catch (error) {
     timed(entry, started, call)
     handleFailure(entry, 'request', error, call)

@@ -215,6 +215,10 @@ describe('a detection', () => {
           handed.take(...given)
           return false
         },
+        frame(...given) {
+          handed.take(...given)
+          return '[text]'
+        },
         found: (...given) => handed.take(...given),
       }
       const of = (detection: Detection): Detection => {
@@ -234,10 +238,16 @@ describe('a detection', () => {
       expect(shown.scan('text', { ...content }, call, 2)).toEqual([span()])
       expect(shown.open!('text', call, 2)).toBe(3)
       expect(shown.applies!(call)).toBe(false)
+      expect(shown.frame!('text', { ...content }, call)).toBe('[text]')
       shown.found!(span(), { ...content }, call)
       expect(handed.isReadOnly).toBe(true)
       const seen = call.readOnly
-      expect(handed.values).toEqual(['text', content, seen, 2, 'text', seen, 2, seen, span(), content, seen])
+      const [scanned, opened, framed] = [
+        ['text', content, seen, 2],
+        ['text', seen, 2],
+        ['text', content, seen],
+      ]
+      expect(handed.values).toEqual([...scanned, ...opened, seen, ...framed, span(), content, seen])
       expect(Object.keys(of({ reach: 1, scan: () => [] }))).toEqual(['reach', 'scan'])
     },
   )

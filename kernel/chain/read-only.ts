@@ -111,6 +111,9 @@ function readOnlyDetection(detection: Detection): Detection {
     scan: (text, place, call, from) => detection.scan(text, deepFreeze(place), call.readOnly, from),
     ...(detection.open && { open: (text, call, from) => detection.open!(text, call.readOnly, from) }),
     ...(detection.applies && { applies: (call) => detection.applies!(call.readOnly) }),
+    ...(detection.frame && {
+      frame: (text, place, call) => detection.frame!(text, deepFreeze(place), call.readOnly),
+    }),
     ...(detection.found && {
       found: (span, place, call) => detection.found!(Object.freeze(span), deepFreeze(place), call.readOnly),
     }),

@@ -129,7 +129,8 @@ test('a body has a list of choices or none, and nothing leaves the one before', 
   for (const same of [undefined, null, before]) expect(checkedBody(same, before)).toBe(before)
   for (const body of [{}, { data: [] }, { choices: [] }, { choices: [{ index: 0 }] }])
     expect(checkedBody(body, before)).toBe(body)
-  for (const odd of ['short', [], 7, { choices: {} }, { choices: [1] }, { choices: [{}, null] }])
+  const later = Promise.resolve({ choices: [] })
+  for (const odd of ['short', [], 7, later, { choices: {} }, { choices: [1] }, { choices: [{}, null] }])
     expect(() => checkedBody(odd, before)).toThrow('expected the body of an answer or nothing')
   const strange = 'strange' as never
   expect(checkedBody(strange, strange)).toBe(strange)

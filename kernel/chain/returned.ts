@@ -89,7 +89,7 @@ export function checkedReply(returned: unknown): Reply {
 /** The body of an answer, if that is what a hook returned. */
 export function checkedBody(returned: unknown, before: Completion): Completion {
   if (returned === undefined || returned === null || returned === before) return before
-  const choices = isObject(returned) ? returned.choices : null
+  const choices = isObject(returned) && !(returned instanceof Promise) ? returned.choices : null
   if (choices === undefined || (Array.isArray(choices) && choices.every(isObject)))
     return returned as Completion
   throw new HookFault(`expected the body of an answer or nothing, got ${nameOf(returned)}`)

@@ -106,6 +106,7 @@ function refuseTexts(id: string, before: Call, after: Call): void {
 }
 
 function readingDetection(id: string, detection: Detection): Detection {
+  if (detection.frame) throw denied(id, 'has a frame, which changes texts,', 'body:write')
   return {
     ...detection,
     scan(...given) {

@@ -71,6 +71,18 @@ describe('what was not asked for', () => {
     expect((await call()).status).toBe(200)
   })
 
+  test.each([
+    'reveal: { reach: 1, scan: () => [] }',
+    'show: { headers: () => {} }',
+    'detect: { request: { reach: 1, scan: () => [], frame: (text) => text } }',
+  ])('to change texts stops the setup of a module that may only read them: %s', async (hooks) => {
+    await withModule(`return { ${hooks} }`, ['body:read'])
+    expect(await shown()).toMatchObject({
+      state: 'failed',
+      problem: expect.stringContaining('which changes texts, without the permission "body:write"'),
+    })
+  })
+
   test('is no reason to refuse a copy of the context', async () => {
     await withModule(`const copy = { ...ctx }; return { request() { copy.report('ran', copy.id) } }`, [])
     await call()
