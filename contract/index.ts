@@ -12,6 +12,7 @@ export type { Environment } from '../config/references.ts'
 export type { Authentication } from '../kernel/auth/authentication.ts'
 export { keyStatus } from '../kernel/auth/key.ts'
 export { withTenant } from '../kernel/auth/tenants.ts'
+export type { Attempt } from '../kernel/call/attempt.ts'
 export {
   Call,
   type CallContext,
@@ -33,15 +34,8 @@ export {
 export { CallFirstContent, CallSettled, CallStarted, type Outcome } from '../kernel/call/outcome.ts'
 export { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
 export type { SettlementParts } from '../kernel/call/settle.ts'
-export {
-  type Attempt,
-  type ChainFacts,
-  type Decision,
-  type Note,
-  type Rewrite,
-  type Skip,
-  Trace,
-} from '../kernel/call/trace.ts'
+export { type ChainFacts, Trace } from '../kernel/call/trace.ts'
+export type { Decision, Note, Rewrite, Skip } from '../kernel/call/trace-records.ts'
 export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from '../kernel/call/usage.ts'
 export type { Address, Asking, EventShape, StreamEncoder, Wire } from '../kernel/call/wire.ts'
 export type { BroughtText } from '../kernel/chain/brought.ts'

@@ -1,6 +1,6 @@
+import type { Attempt } from '../call/attempt.ts'
 import type { Call } from '../call/call.ts'
 import type { Rating } from '../call/outcome.ts'
-import type { Attempt, ChainFacts } from '../call/trace.ts'
 import { Chain } from '../chain/chain.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Next } from '../chain/hooks.ts'
@@ -54,7 +54,7 @@ export class Generation implements Arrangement {
   readonly tenants: Tenants | undefined
   readonly #carry: Delivery
   readonly #deliver: Next
-  readonly #isProvider: ChainFacts['isProvider']
+  readonly #isProvider: Routing['isProvider']
   readonly #instances: readonly Instance[]
   readonly #inner = new Map<string, Chain>()
   readonly #onError: (error: unknown) => void
