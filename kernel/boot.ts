@@ -119,9 +119,9 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       relay,
       journal: options.journal,
       freezeAll,
-      ...(thread && { firstNumber: thread.generation }),
       ...(pool && { announce: (news: NumberedNews) => pool.tell(news) }),
     })
+    if (thread) registry.expect(thread.generation)
     const reloader = options.reloader(registry)
     const refusals = new Refusals()
     const services = {

@@ -1,4 +1,4 @@
-import { type Store, StoreError } from '../../storage/index.ts'
+import { StoreError } from '../../storage/index.ts'
 import { ModuleChanged } from '../chain/module-events.ts'
 import type { Actor, Section } from '../contract/section.ts'
 import { explain } from '../discovery/manifest.ts'
@@ -15,7 +15,6 @@ import { type Change, type NumberedNews, type PluginNews, Transaction } from './
 
 type Parts = SetupParts &
   RecordParts & {
-    readonly store: Store
     /** Called with each change that was made, before the next one begins. */
     readonly announce?: (news: NumberedNews) => Promise<void>
     /** Only the first thread has it; the others receive the numbers of their generations. */

@@ -1,6 +1,6 @@
 import type { Discovered } from '../discovery/manifest.ts'
 import { type ContextParts, contextOf, giveBack, Instance } from './instance.ts'
-import type { Plugin } from './plugin-record.ts'
+import type { Plugin, Plugins } from './plugin-record.ts'
 
 /** The part that a module has once, however many configurations of it run. It lasts as long as one of them does. */
 export interface Once {
@@ -40,10 +40,10 @@ export async function makeOnce(
 }
 
 /** The part that a module running with this code has once, from any of its configurations. */
-export function runningOnce(plugin: Plugin, ...all: readonly Iterable<Plugin>[]): Once | undefined {
+export function runningOnce(plugin: Plugin, ...tables: readonly Plugins[]): Once | undefined {
   const moduleOf = ({ id, binding }: Plugin): string => binding?.module ?? id
-  for (const plugins of all)
-    for (const other of plugins) {
+  for (const plugins of tables)
+    for (const other of plugins.values()) {
       const once = other.instance?.once
       if (once?.found === plugin.found && moduleOf(other) === moduleOf(plugin)) return once
     }

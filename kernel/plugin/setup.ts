@@ -12,9 +12,9 @@ import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
 import { type ContextParts, contextOf, giveBack, Instance } from './instance.ts'
 import { type Isolation, isolationOf } from './isolation.ts'
-import { makeOnce, type Once } from './once.ts'
+import { makeOnce, runningOnce } from './once.ts'
 import { parseSettings } from './parse-settings.ts'
-import type { Plugin } from './plugin-record.ts'
+import type { Plugin, Plugins } from './plugin-record.ts'
 import type { Shadow } from './shadow.ts'
 
 /** The parts that plugins are set up with. */
@@ -59,13 +59,14 @@ export async function settingsOf(plugin: Plugin, isolation: Isolation): Promise<
 }
 
 /**
- * A new instance of a plugin, under what its module has once: `once` where that is there already. When its setup fails,
- * everything it had acquired is given back first.
+ * A new instance of a plugin among these, under what its module has once, also among those that run `before`. When its setup
+ * fails, everything it had acquired is given back first.
  */
 export async function setUp(
   plugin: Plugin,
   parts: SetupParts,
-  module: { readonly record: Plugin; readonly once: Once | undefined },
+  plugins: Plugins,
+  before: Plugins = plugins,
 ): Promise<Instance> {
   const instance = new Instance(plugin.id)
   instance.mode = plugin.setting?.mode ?? 'enforce'
@@ -81,7 +82,8 @@ export async function setUp(
       const own = isSafe ? { ...parts, events: readOnlyEvents(parts.events) } : parts
       if ('once' in definition && definition.once) {
         const run = (context: OnceContext) => inTime(definition.once!(context), setupMs, 'its once')
-        instance.once = module.once ?? (await makeOnce(module.record, own, run))
+        const module = plugin.binding ? plugins.get(plugin.binding.module)! : plugin
+        instance.once = runningOnce(plugin, plugins, before) ?? (await makeOnce(module, own, run))
         instance.scope.own(instance.once.hold())
       }
       const context = contextOf(own, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)

@@ -6,7 +6,6 @@ import { conflict } from '../errors.ts'
 import { giveBack, type Instance } from './instance.ts'
 import { migrate } from './migration.ts'
 import { Offers } from './offers.ts'
-import { runningOnce } from './once.ts'
 import { missingOf, type Plugin, type Plugins } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
 import type { Records } from './records.ts'
@@ -128,12 +127,11 @@ export class Transaction {
 
   async #start(given: Plugin): Promise<Plugin> {
     const stored = await migrate(given, this.#parts.isolation)
-    const plugin = stored === given.stored ? given : this.#withStored(given, stored)
+    const module = given.binding && this.plugins.get(given.binding.module)?.setting
+    const plugin = stored === given.stored ? given : this.#records.withSettings(given, stored, module)
     const { id, memory } = plugin
     const { source } = memory
-    const record = plugin.binding ? this.plugins.get(plugin.binding.module)! : plugin
-    const once = runningOnce(plugin, this.plugins.values(), this.#before.values())
-    const instance = await setUp(plugin, this.#parts, { record, once })
+    const instance = await setUp(plugin, this.#parts, this.plugins, this.#before)
     this.#started.set(instance, async () => {
       this.#started.delete(instance)
       await giveBack(instance, this.#parts.log)
@@ -141,11 +139,6 @@ export class Transaction {
     })
     if (stored && plugin !== given) this.rows.set(id, stored)
     return { ...plugin, instance, problem: undefined }
-  }
-
-  #withStored(plugin: Plugin, stored: StoredSetting | undefined): Plugin {
-    const module = plugin.binding && this.plugins.get(plugin.binding.module)?.setting
-    return this.#records.withSettings(plugin, stored, module)
   }
 
   /** Throws a conflict when something that runs needs what does not run any more. */
