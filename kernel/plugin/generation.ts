@@ -55,7 +55,8 @@ export class Generation implements Arrangement {
   readonly #carry: Delivery
   readonly #deliver: Next
   readonly #isProvider: Routing['isProvider']
-  readonly #instances: readonly Instance[]
+  /** Let go of its instances. */
+  readonly #releases: readonly ReturnType<Instance['hold']>[]
   readonly #inner = new Map<string, Chain>()
   readonly #onError: (error: unknown) => void
   /** The kernel's own lease is the first. */
@@ -72,7 +73,6 @@ export class Generation implements Arrangement {
   ) {
     this.number = number
     this.entries = entries
-    this.#instances = instances
     this.#onError = onError
     const { wires, protocols, services, routes, sections } = new Offers(instances)
     this.sections = sections
@@ -97,7 +97,7 @@ export class Generation implements Arrangement {
       personal.map((data) => ({ plugin, data })),
     )
     this.tenants = services.get(Tenants) as Tenants | undefined
-    for (const instance of instances) instance.holders += 1
+    this.#releases = instances.map((instance) => instance.hold())
   }
 
   /** The parts that route and deliver calls, without one module: the chain of the calls that this module makes itself. */
@@ -157,11 +157,7 @@ export class Generation implements Arrangement {
   async #leave(): Promise<void> {
     if (this.#left) return
     this.#left = true
-    const orphans = this.#instances.filter((instance) => {
-      instance.holders -= 1
-      return instance.holders === 0
-    })
-    const results = await Promise.allSettled(orphans.map((instance) => instance.scope.dispose()))
+    const results = await Promise.allSettled(this.#releases.map((release) => release()))
     for (const result of results) if (result.status === 'rejected') this.#onError(result.reason)
     this.#gone.resolve()
   }

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Meter } from '../chain/meter.ts'
 import type { ModuleDefinition, PluginDefinition } from '../contract/plugin.ts'
 import type { Discovered, Manifest } from '../discovery/manifest.ts'
@@ -13,6 +13,12 @@ export interface Binding {
   readonly module: string
   readonly name: string
 }
+
+export const bindingName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be lower case letters, digits and dashes')
+
+export const bindingId = (module: string, name: string): string => `${module}/${name}`
 
 /**
  * A plugin as the registry knows it, or one binding of a module, whose id is `module/name`. A change puts another record

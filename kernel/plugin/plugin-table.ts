@@ -7,8 +7,7 @@ import { type Arranged, arrangedOf, entryOf, type Placement, placesOf, providers
 import { Generation } from './generation.ts'
 import { goLive, type Instance } from './instance.ts'
 import { withOnce } from './once.ts'
-import { type Plugin, type PluginState, type Plugins, stateOf } from './plugin-record.ts'
-import { bindingId } from './records.ts'
+import { bindingId, type Plugin, type PluginState, type Plugins, stateOf } from './plugin-record.ts'
 import { type SetupParts, schemaOf } from './setup.ts'
 
 /** The parts that a table is made with. */

@@ -10,7 +10,8 @@ import { isPlaced } from '../discovery/manifest.ts'
 import { HookFault } from '../hook-fault.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
-import { type ContextParts, contextOf, giveBack, Instance } from './instance.ts'
+import { type ContextParts, contextOf } from './context.ts'
+import { giveBack, Instance } from './instance.ts'
 import { type Isolation, isolationOf } from './isolation.ts'
 import { makeOnce, runningOnce } from './once.ts'
 import { parseSettings } from './parse-settings.ts'
@@ -84,9 +85,9 @@ export async function setUp(
         const run = (context: OnceContext) => inTime(definition.once!(context), setupMs, 'its once')
         const module = plugin.binding ? plugins.get(plugin.binding.module)! : plugin
         instance.once = runningOnce(plugin, plugins, before) ?? (await makeOnce(module, own, run))
-        instance.scope.own(instance.once.hold())
+        instance.scope.own(instance.once.instance.hold())
       }
-      const context = contextOf(own, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
+      const context = contextOf(own, plugin, instance, settings)
       const made = definition.setup(context, instance.once?.value)
       const hooks = checkedHooks(await inTime(made, setupMs, 'its setup'))
       if (!isPlaced(plugin.manifest) && hooksOf(hooks).length > 0)
