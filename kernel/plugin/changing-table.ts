@@ -3,6 +3,7 @@ import { ModuleChanged } from '../chain/module-events.ts'
 import type { Actor, Section } from '../contract/section.ts'
 import { explain } from '../discovery/manifest.ts'
 import { conflict, isGatewayError } from '../errors.ts'
+import type { Change, NumberedNews, PluginNews } from './change.ts'
 import type { Generation } from './generation.ts'
 import type { Journal } from './journal.ts'
 import { refuseLockout } from './lockout.ts'
@@ -11,7 +12,7 @@ import type { Plugins } from './plugin-record.ts'
 import { liveOf, PluginTable, type TableParts } from './plugin-table.ts'
 import { type RecordParts, Records } from './records.ts'
 import type { SetupParts } from './setup.ts'
-import { type Change, type NumberedNews, type PluginNews, Transaction } from './transaction.ts'
+import { Transaction } from './transaction.ts'
 
 type Parts = SetupParts &
   RecordParts & {

@@ -109,7 +109,7 @@ export class Records {
     const kept = { memory: before?.memory ?? new Memory(), meter: before?.meter ?? this.#meter(id) }
     const own = { definition: undefined, instance: undefined, release: undefined }
     const base = { id, found, manifest, ...(binding && { binding }), stored, problem, ...kept, ...own }
-    const setting = manifest && this.#settingOf({ ...base, setting: undefined }, stored, module)
+    const setting = manifest && this.#settingOf(base, stored, module)
     return { ...base, setting }
   }
 
@@ -118,7 +118,7 @@ export class Records {
    * it unless its settings say otherwise.
    */
   #settingOf(
-    { id, manifest, found, binding }: Plugin,
+    { id, manifest, found, binding }: Omit<Plugin, 'setting'>,
     stored: StoredSetting | undefined,
     module: Setting | undefined,
   ): Setting {

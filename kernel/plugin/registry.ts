@@ -2,6 +2,7 @@ import type { PersonalData } from '../contract/personal-data.ts'
 import type { Actor } from '../contract/section.ts'
 import { type Discovered, explain } from '../discovery/manifest.ts'
 import { conflict } from '../errors.ts'
+import type { Change } from './change.ts'
 import { ChangingTable } from './changing-table.ts'
 import { askDormant } from './dormant.ts'
 import type { Journal } from './journal.ts'
@@ -11,7 +12,6 @@ import { bindingId, type Plugin } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
 import { changed, type SettingChange, type StoredSetting } from './setting.ts'
 import { definitionOf } from './setup.ts'
-import type { Change } from './transaction.ts'
 
 /** Settings and values of sections that change together. */
 export interface JointChange extends Pick<Change, 'to' | 'isTrial'> {
