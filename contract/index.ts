@@ -69,6 +69,7 @@ export {
   type MadeCall,
   ModelCalls,
 } from '../kernel/contract/calls.ts'
+export type { PostAnswer, PostOptions } from '../kernel/contract/context.ts'
 export type { AttemptHooks } from '../kernel/contract/delivery.ts'
 export type {
   Amounts,
@@ -82,10 +83,6 @@ export type {
   PersonalSums,
   Subject,
 } from '../kernel/contract/personal-data.ts'
-export type {
-  PostAnswer,
-  PostOptions,
-} from '../kernel/contract/plugin.ts'
 export type { TargetHooks } from '../kernel/contract/routing.ts'
 export type { Actor, Section } from '../kernel/contract/section.ts'
 export { type Session, Sessions } from '../kernel/contract/sessions.ts'

@@ -1,4 +1,4 @@
-/** Values by key, of which the last one that was added counts: of a plugin that is replaced, the new one's, then again the old one's. */
+/** Values by key, of which the last one counts: while a plugin is replaced, there are those of its old and of its new instance. */
 export class LastAdded<T> {
   readonly #all = new Map<string, readonly T[]>()
 

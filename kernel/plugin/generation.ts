@@ -19,6 +19,7 @@ import type { Token } from '../token.ts'
 import type { Instance } from './instance.ts'
 import { Offers } from './offers.ts'
 import { withOnce } from './once.ts'
+import { moduleOf } from './plugin-record.ts'
 import type { WireTable } from './wire-table.ts'
 
 interface ChainOptions {
@@ -116,7 +117,7 @@ export class Generation implements Arrangement {
   /** The chain for one call that is not like the others: without some modules, with a key of its own, and asked before each attempt. */
   chainFor({ skip, ownKey, before }: ChainOptions): Chain {
     const { providers, protocols, services } = this
-    const kept = this.entries.filter(({ id }) => !skip.includes(id.split('/')[0]!))
+    const kept = this.entries.filter(({ id }) => !skip.includes(moduleOf(id)))
     const chain: Chain = new Chain(kept, (call) => this.#carry(call, on, ownKey), this.#isProvider)
     const attempts = attemptsOf(chain, before)
     const on: Arrangement = { providers, protocols, services, attempts, targets: chain.targets }

@@ -1,7 +1,7 @@
 import type { Wire } from '../call/wire.ts'
 import type { ChainHooks } from '../chain/batches.ts'
+import type { Context } from '../contract/context.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
-import type { Context } from '../contract/plugin.ts'
 import type { Protocol } from '../contract/provider.ts'
 import type { Section } from '../contract/section.ts'
 import type { Discovered } from '../discovery/manifest.ts'

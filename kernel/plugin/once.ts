@@ -1,6 +1,6 @@
 import { type ContextParts, contextOf } from './context.ts'
 import { giveBack, Instance, type Once } from './instance.ts'
-import type { Plugin, Plugins } from './plugin-record.ts'
+import { moduleOf, type Plugin, type Plugins } from './plugin-record.ts'
 
 /** Runs a module's `once`. When it fails, everything it had acquired is given back first. */
 export async function makeOnce(
@@ -21,11 +21,10 @@ export async function makeOnce(
 
 /** The part that a module running with this code has once, from any of its configurations. */
 export function runningOnce(plugin: Plugin, ...tables: readonly Plugins[]): Once | undefined {
-  const moduleOf = ({ id, binding }: Plugin): string => binding?.module ?? id
   for (const plugins of tables)
     for (const other of plugins.values()) {
       const once = other.instance?.once
-      if (once?.found === plugin.found && moduleOf(other) === moduleOf(plugin)) return once
+      if (once?.found === plugin.found && moduleOf(other.id) === moduleOf(plugin.id)) return once
     }
   return undefined
 }

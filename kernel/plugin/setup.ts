@@ -3,7 +3,7 @@ import { deepFreeze } from '../call/read-only.ts'
 import { hooksOf } from '../chain/hooks.ts'
 import { readOnlyEvents, readOnlyHooks } from '../chain/read-only.ts'
 import { checkedHooks } from '../chain/returned.ts'
-import type { ModuleDefinition, OnceContext, PluginDefinition } from '../contract/plugin.ts'
+import type { Definition, OnceContext } from '../contract/plugin.ts'
 import { inTime, setupLimit } from '../discovery/in-time.ts'
 import { load, located } from '../discovery/loader.ts'
 import { isPlaced } from '../discovery/manifest.ts'
@@ -25,10 +25,7 @@ export interface SetupParts extends ContextParts {
 }
 
 /** A plugin's code, imported when first needed. */
-export async function definitionOf(
-  plugin: Plugin,
-  ms = setupLimit(plugin.found),
-): Promise<ModuleDefinition | PluginDefinition> {
+export async function definitionOf(plugin: Plugin, ms = setupLimit(plugin.found)): Promise<Definition> {
   if (plugin.definition) return plugin.definition
   if (isolationOf(plugin) === 'worker') throw new HookFault(`${plugin.id} runs in a worker, and only there`)
   const { entry, staged } = plugin.found
