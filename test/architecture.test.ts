@@ -219,12 +219,12 @@ const budgets: Readonly<Record<string, number>> = {
   contract: 639,
   detect: 408,
   discovery: 143,
-  events: 342,
-  http: 1_492,
+  events: 337,
+  http: 1_490,
   permissions: 250,
-  plugin: 2_268,
+  plugin: 2_242,
   secrets: 31,
-  stream: 586,
+  stream: 582,
   threads: 67,
 }
 

@@ -82,7 +82,6 @@ export interface MadeCall {
   readonly outcome: Promise<Outcome | undefined>
 }
 
-/** Asks a model for a plugin, which may spend so much a day. */
 type Complete<R> = (
   plugin: string,
   usdPerDay: number,

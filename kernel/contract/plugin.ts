@@ -37,5 +37,4 @@ export interface PluginDefinition<C extends z.ZodType = z.ZodType> {
   setup(context: Context<Settings<C>>): Awaitable<void> | Awaitable<Hooks>
 }
 
-/** The code of a plugin, as it is imported. */
 export type Definition = ModuleDefinition | PluginDefinition
