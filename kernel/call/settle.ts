@@ -14,7 +14,7 @@ export interface SettlementParts {
   readonly log: Log
 }
 
-/** What a call is settled with: of the arrangement that it ran on. */
+/** The part of the arrangement that a call ran on which it is settled with. */
 export interface Settling {
   readonly chain: { settled(outcome: Outcome, call: Call): void | Promise<void> }
   readonly rating: Rating
