@@ -2,7 +2,7 @@ import { HookFault } from '../kernel/hook-fault.ts'
 import type { Relay } from '../kernel/plugin/relay.ts'
 
 /** The parts of a context that a worker lacks, and the reason why nothing stands in for each. */
-export const absent = {
+const absent = {
   call: 'calls in the name of others',
   targets: 'the places that calls may go to',
   completeStreamed: 'streamed answers of its own calls',

@@ -1,5 +1,6 @@
 import type { Cancel } from '../kernel/call/cancel.ts'
 import type { Awaitable } from '../kernel/chain/hooks.ts'
+import { HookFault } from '../kernel/hook-fault.ts'
 import { errorOf, thrownOf } from '../workers/thrown.ts'
 import type { CallThrown } from './call-view.ts'
 import { Numbered, type Side } from './numbered.ts'
@@ -9,8 +10,10 @@ import type { Abort, Answered } from './protocol.ts'
  * A call under way that both sides know. `Ours` and `Theirs` are its state as it crosses from and to this side. Its errors and
  * cancels have numbers: one that crosses again, in either direction, is the very same one there.
  */
-export abstract class CrossingCall<Ours, Theirs> {
+export abstract class CrossingCall<Ours, Theirs, R> {
   readonly id: string
+  /** The runs of the module over its answers, by number. */
+  readonly runs = new Map<number, R>()
   readonly #errors: Numbered<unknown>
   readonly #cancels: Numbered<Cancel>
   readonly #tell: (abort: Abort) => void
@@ -97,4 +100,16 @@ export abstract class CrossingCall<Ours, Theirs> {
     for (const release of this.#releases.splice(0)) release()
     if (reason) for (const cancel of this.#cancels.values()) cancel.abort(reason)
   }
+}
+
+/** Has a run of a call do what the other side asks of it. Throws when the call is no longer known. */
+export function answerIn<Ours, Theirs, R, T>(
+  known: CrossingCall<Ours, Theirs, R> | undefined,
+  run: number,
+  ask: (run: R) => Promise<T>,
+  isLast?: (value: T) => boolean,
+): Promise<Answered<Awaited<T>, Ours>> {
+  const found = known?.runs.get(run)
+  if (!known || !found) throw new HookFault('the call is over')
+  return known.answer(() => ask(found), isLast)
 }

@@ -16,10 +16,8 @@ import type { GuestMethods, HostMethods } from './protocol.ts'
 export type Host = RpcPort<HostMethods, GuestMethods>
 
 /** A call that is under way, as its worker knows it. */
-export class GuestCall extends CrossingCall<TraceMarks, TraceView> {
+export class GuestCall extends CrossingCall<TraceMarks, TraceView, GuestRun> {
   readonly trace: GuestTrace
-  /** By number. */
-  readonly runs = new Map<number, GuestRun>()
   request: ModelRequest | undefined
   /** The provider that the model's name says outright. */
   provider: string | undefined

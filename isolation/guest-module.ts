@@ -6,13 +6,13 @@ import { readOnlyHooks } from '../kernel/chain/read-only.ts'
 import { checkedReply } from '../kernel/chain/returned.ts'
 import { revealReply, rewriteReply } from '../kernel/chain/rewrite.ts'
 import { detach } from '../kernel/contain.ts'
-import { HookFault } from '../kernel/hook-fault.ts'
 import { grantedHooks } from '../kernel/permissions/granted.ts'
 import { grantsOf } from '../kernel/permissions/permissions.ts'
 import { collect } from '../kernel/stream/collect.ts'
 import type { Handlers } from '../storage/shared/rpc-port.ts'
 import { cannotCross } from './absent.ts'
 import type { CallView } from './call-view.ts'
+import { answerIn } from './crossing-call.ts'
 import type { GuestCall, GuestCalls, Host } from './guest-calls.ts'
 import type { GuestEvents } from './guest-events.ts'
 import type { GuestMeter } from './guest-meter.ts'
@@ -91,15 +91,13 @@ export class GuestModule {
         const about = { call, ...(outcome && { outcome: known.outcomeOf(outcome) }) }
         detach('an event', this.#parts.events.hear(event, about))
       }),
-      read: async ({ of, run, stream, isLeft, fed }) => {
-        const known = this.#parts.calls.find(of)
-        const passage = known?.runs.get(run)
-        if (!known || !passage) throw new HookFault('the call is over')
-        return known.answer(
-          () => (fed ? passage.feed(stream, fed) : passage.read(stream, isLeft)),
+      read: ({ of, run, stream, isLeft, fed }) =>
+        answerIn(
+          this.#parts.calls.find(of),
+          run,
+          (passage) => (fed ? passage.feed(stream, fed) : passage.read(stream, isLeft)),
           (items) => items === undefined,
-        )
-      },
+        ),
     }
   }
 

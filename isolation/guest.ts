@@ -21,7 +21,7 @@ import { GuestStore } from '../storage/shared/guest-store.ts'
 import type { PartAsk } from '../storage/shared/messages.ts'
 import { RpcPort } from '../storage/shared/rpc-port.ts'
 import { errors } from '../workers/thrown.ts'
-import { absent, cannotCross, noLogs, severalThreads, withoutAbsent } from './absent.ts'
+import { cannotCross, noLogs, severalThreads, withoutAbsent } from './absent.ts'
 import { GuestCalls, type Host } from './guest-calls.ts'
 import { GuestEvents } from './guest-events.ts'
 import { guestLog } from './guest-log.ts'
@@ -50,18 +50,14 @@ const store = new GuestStore({
   withoutLogs: noLogs,
 })
 
-const models: ModelCalls = {
+/** Its other methods are never asked for: the context refuses what leads to them. */
+const models: Pick<ModelCalls, 'complete'> = {
   complete: (_, __, request, { on, budgetUsd, as = 'gateway', signal }) =>
     host.call(
       'complete',
       { request, as, ...(on && { on: on.id }), ...(budgetUsd !== undefined && { budgetUsd }) },
       { signal },
     ),
-  // The context refuses these before they are asked for.
-  completeStreamed: () => Promise.reject(cannotCross(data.id, absent.completeStreamed)),
-  call: () => {
-    throw cannotCross(data.id, absent.call)
-  },
 }
 
 const host: Host = new RpcPort<HostMethods, GuestMethods>(

@@ -176,7 +176,7 @@ export interface Abort {
   readonly reason: CallThrown
 }
 
-export interface LogLine {
+interface LogLine {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
   readonly facts: Readonly<Record<string, unknown>>
   readonly message: string

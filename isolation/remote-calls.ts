@@ -3,7 +3,6 @@ import type { Call } from '../kernel/call/call.ts'
 import { over } from '../kernel/call/cancel.ts'
 import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
-import { mergeParameters } from '../kernel/call/redacted.ts'
 import { contain } from '../kernel/contain.ts'
 import { modelName } from '../kit/model-name.ts'
 import { ShortLived } from '../storage/shared/short-lived.ts'
@@ -24,10 +23,8 @@ import type { RemoteModule } from './remote-module.ts'
 import type { RemoteRun } from './remote-run.ts'
 
 /** A call that a worker knows, and what of it has crossed. */
-export class RemoteCall extends CrossingCall<TraceView, TraceMarks> {
+export class RemoteCall extends CrossingCall<TraceView, TraceMarks, RemoteRun> {
   readonly call: Call
-  /** By number. */
-  readonly runs = new Map<number, RemoteRun>()
   /** Hooks and streams that are in the worker. */
   running = 0
   /** Whether nothing more follows: the last hook has run, or the module has none. */
@@ -146,14 +143,13 @@ export class RemoteCalls {
 
   /** The call with what the module changed of it. */
   changed(call: Call, { fields, context, timeouts, cancel }: CallChange): Call {
-    const seen = this.#reads ? call : call.redacted
     const known = this.find(call.id)
-    const changed = seen.withRequest(fields).with({
+    const next = call.with({
       ...(context && { context }),
       ...(timeouts && { timeouts }),
       ...(cancel !== undefined && known && { cancel: known.cancelOf(cancel, () => partOf(known)) }),
     })
-    return mergeParameters(call, seen, changed)
+    return Object.keys(fields).length === 0 ? next : next.withRequest(fields)
   }
 
   /** The worker is lost, and with it all that it knew. */

@@ -9,7 +9,7 @@ import { WorkerLost } from '../workers/supervision.ts'
 import { lostMidway } from './chunk-transit.ts'
 import type { Shape } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
-import { RemoteFilter, RemoteReveal, rewriteWhole } from './remote-rewrite.ts'
+import { remoteRewriter } from './remote-rewrite.ts'
 import { RemoteRun } from './remote-run.ts'
 
 /** The hooks of a module in a worker, as the chain sees them: those that it has, and each leads there. */
@@ -31,9 +31,8 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
     },
     attempted: (attempt, call) =>
       module.run('attempted', call, (known) => ({ attempt: known.viewOfAttempt(attempt) })),
-    reply: (body, call) => rewriteWhole(module, body, call),
-    stream: (call) => new RemoteFilter(module, call),
-    reveal: new RemoteReveal(module),
+    ...remoteRewriter(module, 'stream'),
+    reveal: remoteRewriter(module, 'reveal'),
     settled: (outcome, call) =>
       module.run('settled', call, (known) => {
         known.isSettled = true

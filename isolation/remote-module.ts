@@ -10,19 +10,18 @@ import { SupervisedWorker } from '../workers/supervised-worker.ts'
 import type { SupervisedOptions } from '../workers/supervision.ts'
 import { errorOf, errors } from '../workers/thrown.ts'
 import type { TraceMarks } from './call-view.ts'
+import { answerIn } from './crossing-call.ts'
 import type {
   Answered,
   CallHooks,
   GuestMethods,
   HostMethods,
   Remembered,
-  Run,
   SetupData,
   Shape,
 } from './protocol.ts'
 import { type RemoteCall, RemoteCalls } from './remote-calls.ts'
 import { RemoteEvents } from './remote-events.ts'
-import type { RemoteRun } from './remote-run.ts'
 
 type WorkerOptions = SupervisedOptions<GuestMethods, HostMethods, Shape>
 
@@ -150,14 +149,16 @@ export class RemoteModule {
         })
       },
       store: (ask) => this.#store.answer(ask),
-      next: ({ change, state, ...at }) => {
-        this.calls.find(at.of)?.follow(state)
-        return this.#inside(at, (run) => run.next(change))
+      next: ({ of, run, change, state }) => {
+        const known = this.calls.find(of)
+        known?.follow(state)
+        return answerIn(known, run, (found) => found.next(change))
       },
-      read: ({ stream, isLeft, ...at }) =>
-        this.#inside(
-          at,
-          (run) => run.read(stream, isLeft),
+      read: ({ of, run, stream, isLeft }) =>
+        answerIn(
+          this.calls.find(of),
+          run,
+          (found) => found.read(stream, isLeft),
           (batch) => batch === undefined,
         ),
       abort: ({ call, cancel, reason }) => this.calls.find(call)?.abort(cancel, reason),
@@ -170,14 +171,6 @@ export class RemoteModule {
       report: ({ kind, detail }) => context.report(kind, detail),
       log: ({ level, facts, message }) => context.log[level](facts, message),
     }
-  }
-
-  /** Answers a question about a call, in which a run of the module is. */
-  #inside<T>({ of, run }: Run, give: (run: RemoteRun) => Promise<T>, isLast?: (value: T) => boolean) {
-    const known = this.calls.find(of)
-    const found = known?.runs.get(run)
-    if (!known || !found) throw new HookFault('the call is over')
-    return known.answer(() => give(found), isLast)
   }
 
   #clear(): void {

@@ -1,91 +1,62 @@
 import type { Call } from '../kernel/call/call.ts'
 import type { Completion } from '../kernel/call/canonical.ts'
-import { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
-import { BatchFilter, BatchReveal } from '../kernel/chain/batches.ts'
+import { StreamReply, WholeReply } from '../kernel/call/reply.ts'
+import { type Batches, BatchFilter, type Rewriter } from '../kernel/chain/batches.ts'
 import { type Entry, handleFailure, recordRun } from '../kernel/chain/entry.ts'
-import { checkedBody } from '../kernel/chain/returned.ts'
 import type { Chunk } from '../kernel/stream/chunk.ts'
 import type { ChunkItems } from './chunk-transit.ts'
 import type { RemoteModule } from './remote-module.ts'
-import { type Batches, RemoteRun } from './remote-run.ts'
+import { RemoteRun } from './remote-run.ts'
 
-/** A whole answer as a module in a worker leaves it; undefined when it leaves it alone. */
-export async function rewriteWhole(
+type Hook = 'stream' | 'reveal'
+
+/** Has a module in a worker rewrite answers; with `reveal`, for the client alone, after everything else. */
+export const remoteRewriter = (module: RemoteModule, hook: Hook): Rewriter => ({
+  reply: (body, call) => rewriteWhole(module, body, call, hook),
+  stream: (call) =>
+    new BatchFilter((chunks, entry) => new Rewriting(module, call, entry, hook).rewritten(chunks)),
+})
+
+/** A whole answer as the module leaves it; undefined when it leaves it alone. */
+async function rewriteWhole(
   module: RemoteModule,
   body: Completion,
   call: Call,
+  hook: Hook,
 ): Promise<Completion | undefined> {
   const before = WholeReply.of(body)
   const run = new RemoteRun(module, call)
-  const after = await run.begin('rewrite', { reply: run.view(before), reveals: false }, () => {})
+  const given = { reply: run.view(before), reveals: hook === 'reveal' }
+  const after = await run.begin('rewrite', given, () => {})
   return after === before || after.kind === 'stream' ? undefined : after.body
 }
 
-/** A filter that is in a worker: takes the whole batches of one answer, one at a time. */
-export class RemoteFilter extends BatchFilter {
-  readonly #module: RemoteModule
-  readonly #call: Call
-
-  constructor(module: RemoteModule, call: Call) {
-    super()
-    this.#module = module
-    this.#call = call
-  }
-
-  /** The chunks as the module lets them go on. */
-  async *through(chunks: Batches, entry: Entry): AsyncGenerator<readonly Chunk[]> {
-    const before = new StreamReply('', chunks)
-    const after = await new Rewriting(this.#module, this.#call, entry, 'stream').rewritten(before)
-    if (after.kind === 'stream') yield* after.chunks
-  }
-}
-
-/** A detection that is in a worker: takes whole answers and whole batches. */
-export class RemoteReveal extends BatchReveal {
-  readonly #module: RemoteModule
-
-  constructor(module: RemoteModule) {
-    super()
-    this.#module = module
-  }
-
-  /** The answer with what the module reveals. */
-  through(reply: Reply, entry: Entry, call: Call): Promise<Reply> {
-    return new Rewriting(this.#module, call, entry, 'reveal').rewritten(reply)
-  }
-}
-
-/** A run that rewrites an answer. Of a stream, it is given each batch with the question for what it makes of it. */
+/** A run that rewrites a stream: it is given each whole batch with the question for what it makes of it, one at a time. */
 class Rewriting extends RemoteRun {
   readonly #entry: Entry
-  readonly #hook: 'stream' | 'reveal'
+  readonly #hook: Hook
   #before = 0
   #ms = 0
 
-  constructor(module: RemoteModule, call: Call, entry: Entry, hook: 'stream' | 'reveal') {
+  constructor(module: RemoteModule, call: Call, entry: Entry, hook: Hook) {
     super(module, call)
     this.#entry = entry
     this.#hook = hook
   }
 
-  /** The answer as the module makes it: itself when it leaves it alone, or fails before it has begun. */
-  async rewritten(before: Reply): Promise<Reply> {
+  /** The chunks as the module makes them: as they come when it leaves them alone, or fails before it has begun. */
+  async *rewritten(chunks: Batches): AsyncGenerator<readonly Chunk[]> {
     const failed = (error: unknown): void => handleFailure(this.#entry, this.#hook, error, this.call)
+    const before = new StreamReply('', chunks)
     const reply = this.view(before)
     this.#before = reply.reply
-    let after = before
+    const given = { reply, reveals: this.#hook === 'reveal' }
+    const made = await this.#timed(this.begin('rewrite', given, failed)).catch(failed)
     try {
-      const given = { reply, reveals: this.#hook === 'reveal' }
-      const made = await this.#timed(this.begin('rewrite', given, failed))
-      if (made.kind === 'whole' && before.kind === 'whole') checkedBody(made.body, before.body)
-      if (made.kind === before.kind) after = made
-    } catch (error) {
-      failed(error)
+      yield* made?.kind === 'stream' ? made.chunks : chunks
     } finally {
-      if (before.kind === 'whole') this.#record()
+      recordRun(this.#entry, this.#hook, this.#ms, this.call)
     }
-    if (before.kind === 'whole' || after.kind === 'whole') return after
-    return before.through(this.#recorded(after.chunks))
   }
 
   protected override async ask(stream: number, isLeft: boolean): Promise<ChunkItems | undefined> {
@@ -95,18 +66,6 @@ class Rewriting extends RemoteRun {
       const items = await this.#timed(super.ask(stream, false, { batch }))
       if (items?.length !== 0) return items
     }
-  }
-
-  async *#recorded(chunks: Batches): AsyncGenerator<readonly Chunk[]> {
-    try {
-      yield* chunks
-    } finally {
-      this.#record()
-    }
-  }
-
-  #record(): void {
-    recordRun(this.#entry, this.#hook, this.#ms, this.call)
   }
 
   async #timed<T>(answer: Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 import type { Call } from '../kernel/call/call.ts'
 import type { Reply } from '../kernel/call/reply.ts'
+import type { Batches } from '../kernel/chain/batches.ts'
 import type { Next } from '../kernel/chain/hooks.ts'
 import { detach } from '../kernel/contain.ts'
 import { HookFault } from '../kernel/hook-fault.ts'
@@ -12,10 +13,8 @@ import { Passage } from './passage.ts'
 import type { CallHooks, Fed, ReplyView } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
 
-export type Batches = AsyncIterable<readonly Chunk[]>
-
 /** Called with what went wrong in a worker while it made a stream; throws if the stream must end. */
-export type Failed = (error: unknown) => void
+type Failed = (error: unknown) => void
 
 /** One run of a module over an answer, seen from outside of its worker. */
 export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
@@ -91,7 +90,7 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
   }
 
   async *#guarded(chunks: Batches, failed: Failed): AsyncGenerator<readonly Chunk[]> {
-    const { calls, id } = this.#module
+    const { calls } = this.#module
     const known = calls.enter(this.call)
     try {
       yield* chunks
@@ -99,9 +98,7 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
       if (error === this.#broken) throw error
       this.#isGivenUp = true
       failed(error)
-      const rest = await this.#rest()
-      if (!rest) throw lostMidway(id)
-      yield* rest
+      yield* this.#rest()
     } finally {
       calls.leave(known)
       const left = this.isOver ? [] : [...this.readers.values()]
@@ -110,22 +107,16 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
   }
 
   /**
-   * The rest of the one stream that was read, with every chunk that never came back; undefined when there is not exactly one, or
-   * if it is not known which chunks are missing.
+   * The rest of the one stream that was read, with every chunk that never came back. Throws when there is not exactly one, and when
+   * it is not known which chunks are missing.
    */
-  async #rest(): Promise<Batches | undefined> {
+  async *#rest(): AsyncGenerator<readonly Chunk[]> {
     const [reader, ...others] = this.readers.values()
-    if (!reader || others.length > 0) return undefined
+    if (!reader || others.length > 0) throw lostMidway(this.#module.id)
     await this.#reading
     const back = this.#transit.putBack()
-    return back && resumed(back, this.isOver ? undefined : reader)
+    if (!back) throw lostMidway(this.#module.id)
+    if (back.length > 0) yield back
+    if (!this.isOver) yield* { [Symbol.asyncIterator]: () => reader }
   }
-}
-
-async function* resumed(
-  back: readonly Chunk[],
-  reader: AsyncIterator<readonly Chunk[]> | undefined,
-): AsyncGenerator<readonly Chunk[]> {
-  if (back.length > 0) yield back
-  if (reader) yield* { [Symbol.asyncIterator]: () => reader }
 }

@@ -24,7 +24,7 @@ export function billed(
   call: Call,
   served: Served,
   prices: Rating['prices'],
-  estimates?: ReadonlyMap<Attempt, Usage>,
+  estimates?: ReadonlyMap<Attempt, Usage | undefined>,
 ): Bill {
   let usage = noUsage
   let cost: Cost | undefined
@@ -72,15 +72,19 @@ function hasAnswered(attempt: Attempt, call: Call, served: Served): boolean {
 /** What is known of the answer of an attempt: for the one that was taken what was served, for others what they kept. */
 export function answerOf(attempt: Attempt, call: Call, served: Served): Unreported {
   const { model } = attempt
-  const counted = believedReport(attempt.counted)
   if (isServed(call, attempt)) {
     const chunks = call.stream ? served.chunks : undefined
-    return { model, counted, chunks, body: () => reported(served.body) }
+    return { model, counted: countedOf(attempt, chunks), chunks, body: () => reported(served.body) }
   }
-  const came = reported(attempt.came)
-  return typeof came === 'object'
-    ? { model, counted, chunks: undefined, body: () => came }
-    : { model, counted, chunks: came ?? 0, body: () => undefined }
+  const came = reported(attempt.came) ?? 0
+  const [chunks, body] = typeof came === 'object' ? [undefined, came] : [came, undefined]
+  return { model, counted: countedOf(attempt, chunks), chunks, body: () => body }
+}
+
+/** What the provider had counted before its last chunks came, which are a token each at least. */
+function countedOf({ counted }: Attempt, chunks = 0): Usage | undefined {
+  const usage = believedReport(counted)
+  return usage && { ...usage, output: Math.max(usage.output, chunks), source: 'estimated' }
 }
 
 function wireUsageOf({ body }: Served): Usage | undefined {

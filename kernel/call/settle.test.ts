@@ -267,6 +267,22 @@ describe('settling', () => {
     expect(unasked.logged).toEqual([])
   })
 
+  test.each([
+    ['nothing counts tokens', undefined],
+    ['the counter fails', { used: () => Promise.reject(new Error('no such file')) }],
+  ])('bills what the provider had counted of an answer that was left where %s', async (_, tokens) => {
+    const counted = () => ({ ...noUsage, input: 9, output: 4, source: 'provider' }) as const
+    const { hooks } = await settled(callOf([{ counted }, {}]), left, { prices: undefined, tokens })
+    expect(hooks[0]!.usage).toEqual({ ...noUsage, input: 9, output: 4, source: 'estimated' })
+  })
+
+  test('takes each chunk that came behind what the provider had counted as a token', async () => {
+    const counted = () => ({ ...noUsage, input: 9, output: 1, source: 'provider' }) as const
+    const call = { ...callOf([{ counted }]), stream: true } as Call
+    const { hooks } = await settled(call, left, unrated)
+    expect(hooks[0]!.usage.output).toBe(3)
+  })
+
   test('estimates what was sent, and not what the client asked for', async () => {
     const call = callOf([{ model: 'known' }])
     const asked: unknown[] = []

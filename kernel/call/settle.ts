@@ -7,6 +7,7 @@ import { over } from './cancel.ts'
 import type { Completion, FinishReason } from './canonical.ts'
 import { endingOf, errorOf } from './ending.ts'
 import { CallSettled, type Outcome, type Rating, type Served, withoutBody } from './outcome.ts'
+import type { Usage } from './usage.ts'
 
 /** The parts that settling calls takes. */
 export interface SettlementParts {
@@ -46,7 +47,7 @@ export async function settle(
   return outcome
 }
 
-/** The same with estimates of what attempts used whose providers did not say; without them where nothing can tell. */
+/** The same with estimates of what attempts used whose providers did not say. Where nothing counts tokens, only what these had counted. */
 async function estimated(
   first: Outcome,
   unreported: readonly Attempt[],
@@ -55,17 +56,15 @@ async function estimated(
   { prices, tokens }: Rating,
   log: Log,
 ): Promise<Outcome> {
-  if (!tokens) return first
+  const answers = unreported.map((attempt) => answerOf(attempt, call, served))
+  let used: readonly (Usage | undefined)[] = answers.map(({ counted }) => counted)
   try {
-    const answers = unreported.map((attempt) => answerOf(attempt, call, served))
-    const used = await tokens.used(call.trace.request ?? call.request, answers)
-    const estimates = new Map(unreported.map((attempt, i) => [attempt, used[i]!]))
-    const { usage, cost } = billed(call, served, prices, estimates)
-    return { ...first, usage, cost }
+    if (tokens) used = await tokens.used(call.trace.request ?? call.request, answers)
   } catch (error) {
     log.error({ err: error, request_id: call.id }, 'the tokens of a call could not be counted')
-    return first
   }
+  const { usage, cost } = billed(call, served, prices, new Map(unreported.map((one, i) => [one, used[i]])))
+  return { ...first, usage, cost }
 }
 
 /** The outcome of a call: its usage and cost over all attempts, as its bill says, and the party to blame. */

@@ -75,6 +75,16 @@ export async function aroundFailure(entry: Entry, call: Call, next: Next, first:
   }
 }
 
+/** What the `around` of an entry has to do with a call; nothing where the module fails over the question. */
+export function wraps(entry: Entry, call: Call): boolean | 'failures' {
+  try {
+    return entry.hooks.wraps?.(call) ?? true
+  } catch (error) {
+    handleFailure(entry, 'wraps', error, call)
+    return false
+  }
+}
+
 /** The time an `around` takes for itself. */
 class OwnTime {
   readonly #entry: Entry
@@ -88,7 +98,7 @@ class OwnTime {
     this.#entry = entry
   }
 
-  /** The promise, or an Overdue when its own time runs out; its requests after that are refused. */
+  /** The promise, or a failure when its own time runs out; its requests after that are refused. */
   bound(promise: Promise<Reply>): Promise<Reply> {
     return new Promise((resolve, reject) => {
       this.#countdown = this.#entry.meter.deadlines.overdue((error) => {

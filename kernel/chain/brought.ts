@@ -1,13 +1,12 @@
 import { Call } from '../call/call.ts'
 import type { ModelRequest } from '../call/canonical.ts'
 import type { Trace } from '../call/trace.ts'
-import type { TextLocation } from '../detect/detect.ts'
-import { Window } from '../detect/window.ts'
 import { HookFault } from '../hook-fault.ts'
 import { looksElsewhere } from './batches.ts'
 import { Detector } from './detector.ts'
 import { type Entry, engages } from './entry.ts'
 import { inspectRequest } from './inspect.ts'
+import { requestTextThrough } from './redact.ts'
 
 /** A text that a module brings into a call: a passage that it found, a turn that it remembers, a template that it filled. */
 export interface BroughtText {
@@ -52,11 +51,11 @@ function lookedThrough(
 ): BroughtText[] {
   const detector = new Detector(entry, entry.hooks.detect!.request!, call)
   try {
-    return texts.map(({ role, text }) => {
-      const place: TextLocation = { direction: 'request', role, kind: 'content', origin }
-      const seen = new Window([detector], place, (found) => detector.refuse(found)).whole(text)
-      return { role, text: detector.framed(seen, place) }
-    })
+    const change = requestTextThrough(detector, (found) => detector.refuse(found))
+    return texts.map(({ role, text }) => ({
+      role,
+      text: change(text, { direction: 'request', role, kind: 'content', origin }),
+    }))
   } finally {
     detector.settle()
   }

@@ -5,26 +5,33 @@ import type { Reply } from '../call/reply.ts'
 import type { ChainFacts } from '../call/trace.ts'
 import type { AttemptHooks } from '../contract/delivery.ts'
 import type { TargetHooks } from '../contract/routing.ts'
-import { askAdmit, isLeftOut } from './admit.ts'
-import { aroundFailure, runAround } from './around.ts'
+import { askAdmit } from './admit.ts'
+import { aroundFailure, runAround, wraps } from './around.ts'
 import { askAttempt, inTurn, tellAll } from './attempts.ts'
 import { looksElsewhere } from './batches.ts'
 import { inspectorOf } from './brought.ts'
 import { applies, type Entry, engages, recordRewrite } from './entry.ts'
-import type { Next, Visit } from './hooks.ts'
+import { type Next, stages, type Visit } from './hooks.ts'
 import { asks, inspectRequest } from './inspect.ts'
 import { revealReply, rewriteReply, rewrites, rewritesBodies } from './rewrite.ts'
-import { type Segment, segmented, wraps } from './segments.ts'
 import { ClientView } from './show.ts'
 import { targetHooksOf } from './targets.ts'
 import { variesOf } from './varies.ts'
+
+/** The first stage after those that inspect: from there on the request may be recorded. */
+const recordFrom = stages.indexOf('shape')
+
+/** Whether a module has anything for a call on its way. */
+const passes = (entry: Entry): boolean => asks(entry) || rewrites(entry) || entry.hooks.around !== undefined
 
 /**
  * The ordered hooks of one generation, compiled: entries without a hook are not there, synchronous hooks are called
  * without a promise, and a call costs one async function for each `around` on its way.
  */
 export class Chain {
-  readonly #segments: readonly Segment[]
+  readonly #passed: readonly Entry[]
+  /** The place of the first of them before which the request may be recorded. */
+  readonly #recordAt: number
   readonly #admits: readonly Entry[]
   readonly #attempts: readonly Entry[]
   readonly #attempted: readonly Entry[]
@@ -42,7 +49,8 @@ export class Chain {
   readonly facts: ChainFacts
 
   constructor(entries: readonly Entry[], dispatch: Next, isProvider: ChainFacts['isProvider'] = () => false) {
-    this.#segments = segmented(entries)
+    this.#passed = entries.filter(passes)
+    this.#recordAt = this.#passed.findIndex(({ stage }) => stages.indexOf(stage) >= recordFrom)
     this.#admits = entries.filter((entry) => entry.hooks.admit && !entry.when)
     this.#attempts = entries.filter((entry) => entry.hooks.attempt)
     this.#attempted = entries.filter((entry) => entry.hooks.attempted)
@@ -61,9 +69,7 @@ export class Chain {
 
   /** Asks all modules about a request at the door; a refusal throws. Returns a promise only if one of them is asynchronous. */
   admit(visit: Visit): void | Promise<void> {
-    return inTurn(this.#admits, (entry) => {
-      if (entry.meter.circuit.state === 'closed' || !isLeftOut(entry, visit)) return askAdmit(entry, visit)
-    })
+    return inTurn(this.#admits, (entry) => askAdmit(entry, visit))
   }
 
   /** Runs a call down to the provider and its answer back up. */
@@ -74,13 +80,9 @@ export class Chain {
 
   /** The form of an answer that the client alone gets to see. A promise only when a module that reveals runs elsewhere. */
   reveal(reply: Reply, call: Call): Reply | Promise<Reply> {
-    return this.#reveals.length === 0
-      ? reply
-      : revealReply(
-          reply,
-          this.#reveals.filter((entry) => engages(entry, call)),
-          call,
-        )
+    if (this.#reveals.length === 0) return reply
+    const revealing = this.#reveals.filter((entry) => engages(entry, call))
+    return revealReply(reply, revealing, call)
   }
 
   /** Asks all modules about an attempt; a refusal throws. Returns a promise only if one of them is asynchronous. */
@@ -100,54 +102,44 @@ export class Chain {
     return tellAll(this.#settles, 'settled', outcome, call)
   }
 
-  async #run(original: Call, index: number): Promise<Reply> {
-    const passed: Entry[] = []
+  async #run(original: Call, from: number): Promise<Reply> {
+    const rewriting: Entry[] = []
     let call = original
     let answer: Reply | undefined
-    let around: Entry | undefined
-    let onlyFailures = false
     let rewritesWhole = false
-    let at = index
-    while (at < this.#segments.length && !answer && !around) {
-      const segment = this.#segments[at]!
-      at += 1
-      for (let i = 0; i < segment.entries.length; i += 1) {
-        const entry = segment.entries[i]!
-        if (i === segment.recordAt) call.trace.mayRecord(call.request)
-        if (!engages(entry, call)) continue
-        let result = asks(entry) ? inspectRequest(entry, call, this.#detectsAfter) : undefined
-        if (result instanceof Promise) result = await result
-        if (result && 'kind' in result) {
-          call.trace.note(entry.id, 'answered')
-          answer = result
-          break
-        }
-        if (result) {
-          recordRewrite(entry, call, result)
-          call = result
-        }
-        if (rewrites(entry)) {
-          passed.push(entry)
-          rewritesWhole ||= rewritesBodies(entry)
-        }
-        if (entry !== segment.around) continue
-        const how = wraps(entry, call)
-        if (how === false) continue
-        around = entry
-        onlyFailures = how === 'failures'
+    for (let i = from; i < this.#passed.length && !answer; i += 1) {
+      const entry = this.#passed[i]!
+      if (i === this.#recordAt) call.trace.mayRecord(call.request)
+      if (!engages(entry, call)) continue
+      let result = asks(entry) ? inspectRequest(entry, call, this.#detectsAfter) : undefined
+      if (result instanceof Promise) result = await result
+      if (result && 'kind' in result) {
+        call.trace.note(entry.id, 'answered')
+        answer = result
+        break
       }
+      if (result) {
+        recordRewrite(entry, call, result)
+        call = result
+      }
+      if (rewrites(entry)) {
+        rewriting.push(entry)
+        rewritesWhole ||= rewritesBodies(entry)
+      }
+      const how = entry.hooks.around !== undefined && wraps(entry, call)
+      if (how) answer = await this.#wrapped(entry, call, i + 1, how === 'failures')
     }
-    answer ??= await (around ? this.#wrapped(around, call, at, onlyFailures) : this.#dispatch(call))
-    if (answer.attempt) call.trace.answeredBy(answer.attempt, index === 0)
-    return (answer.kind === 'whole' ? rewritesWhole : passed.length > 0)
-      ? await rewriteReply(answer, passed, call)
+    answer ??= await this.#dispatch(call)
+    if (answer.attempt) call.trace.answeredBy(answer.attempt, from === 0)
+    return (answer.kind === 'whole' ? rewritesWhole : rewriting.length > 0)
+      ? await rewriteReply(answer, rewriting, call)
       : answer
   }
 
-  #wrapped(around: Entry, call: Call, at: number, onlyFailures: boolean): Promise<Reply> {
-    const inside: Next = (inner) => this.#run(inner, at)
+  #wrapped(around: Entry, call: Call, from: number, onlyFailures: boolean): Promise<Reply> {
+    const inside: Next = (inner) => this.#run(inner, from)
     if (!onlyFailures) return runAround(around, call, inside)
-    return aroundFailure(around, call, inside, at === this.#segments.length ? this.#dispatch : inside)
+    return aroundFailure(around, call, inside, from === this.#passed.length ? this.#dispatch : inside)
   }
 
   readonly #detectsAfter = (entry: Entry, call: Call): Entry[] =>

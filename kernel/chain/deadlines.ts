@@ -1,13 +1,6 @@
 import { type Countdown, Countdowns } from '../countdown.ts'
 import { HookFault } from '../hook-fault.ts'
 
-/** A hook did not answer in time. */
-export class Overdue extends HookFault {
-  constructor(ms: number) {
-    super(`no answer within ${ms} ms`)
-  }
-}
-
 /** The time limits of a module's hooks that a call awaits. */
 export class Deadlines {
   limitMs: number
@@ -17,7 +10,7 @@ export class Deadlines {
     this.limitMs = limitMs
   }
 
-  /** The promise, or an Overdue when it takes too long. */
+  /** The promise, or a failure when it takes too long. */
   within<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const countdown = this.overdue(reject)
@@ -34,8 +27,8 @@ export class Deadlines {
     })
   }
 
-  /** A countdown, not yet set, that fails with an Overdue. */
+  /** A countdown, not yet set, that fails when the hook has not answered in time. */
   overdue(fail: (error: Error) => void): Countdown {
-    return this.#countdowns.make((_, ms) => fail(new Overdue(ms)))
+    return this.#countdowns.make((_, ms) => fail(new HookFault(`no answer within ${ms} ms`)))
   }
 }

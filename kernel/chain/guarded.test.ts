@@ -195,15 +195,13 @@ describe('between neighbours', () => {
     }
     const masking = entryOf('key', { detect: { reply: key } })
     await run([entryOf('holds', holding), masking], true)
-    class Slow extends BatchFilter {
-      async *through(batches: AsyncIterable<readonly Chunk[]>): AsyncGenerator<readonly Chunk[]> {
-        for await (const batch of batches) {
-          seen.push(textOf(batch))
-          yield batch
-        }
+    const slow = new BatchFilter(async function* (batches) {
+      for await (const batch of batches) {
+        seen.push(textOf(batch))
+        yield batch
       }
-    }
-    const { came } = await run([entryOf('slow', { stream: () => new Slow() }), masking], true)
+    })
+    const { came } = await run([entryOf('slow', { stream: () => slow }), masking], true)
     expect(seen.filter((text) => text !== '')).toEqual(['[key]', '[key]'])
     expect(textOf(came)).toBe('[key]')
   })

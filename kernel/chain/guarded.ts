@@ -13,7 +13,7 @@ export class Guarded implements Filter {
   #ms = 0
   #broken = false
 
-  constructor(entry: Entry, filter: Filter, call: Call, hook = 'stream') {
+  constructor(entry: Entry, filter: Filter, call: Call, hook: string) {
     this.#hook = hook
     this.#entry = entry
     this.#filter = filter

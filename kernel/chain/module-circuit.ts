@@ -63,7 +63,7 @@ export class ModuleCircuit {
   failed(hook: string, runs: number, what: string): void {
     const now = performance.now()
     if (this.#state === 'half_open' || (this.#state === 'open' && this.waitMs === 0)) {
-      this.#open(`${hook}: ${what}`, Math.min(this.#openMs * 2, this.limits.open * longestBackoff))
+      this.#open(`${hook}: ${what}`)
       return
     }
     if (this.#state === 'open' || this.limits.failures === 0) return
@@ -75,17 +75,12 @@ export class ModuleCircuit {
     run.failures += 1
     if (run.failures < this.limits.failures || run.failures < share * (runs - run.before)) return
     const seconds = Math.ceil((now - run.since) / 1000)
-    this.#open(`${hook}: ${what}, ${run.failures} failures within ${seconds} s`, this.limits.open)
+    this.#open(`${hook}: ${what}, ${run.failures} failures within ${seconds} s`)
   }
 
   /** Leaves the module out at once. */
   trip(reason: string): void {
-    if (this.#state === 'open') return
-    const again = this.#state === 'half_open'
-    this.#open(
-      reason,
-      again ? Math.min(this.#openMs * 2, this.limits.open * longestBackoff) : this.limits.open,
-    )
+    if (this.#state !== 'open') this.#open(reason)
   }
 
   /**
@@ -126,7 +121,10 @@ export class ModuleCircuit {
     this.#hooks.clear()
   }
 
-  #open(reason: string, openMs: number): void {
+  /** For twice as long where it has not come back since the last time. */
+  #open(reason: string): void {
+    const { open } = this.limits
+    const openMs = this.#state === 'closed' ? open : Math.min(this.#openMs * 2, open * longestBackoff)
     this.#state = 'open'
     this.touched = true
     this.#reason = reason

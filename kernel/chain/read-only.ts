@@ -119,21 +119,17 @@ function readOnlyDetection(detection: Detection): Detection {
 
 /** Events whose listeners cannot write into the data that they receive. */
 export function readOnlyEvents(events: EventBus): EventBus {
-  const frozen = <T>(occurrence: Occurrence<T>): Occurrence<T> =>
-    Object.freeze(occurrenceOf(occurrence.type, occurrence, readOnlyData(occurrence.data)))
+  const readOnly =
+    <T>(listener: (data: T, occurrence: Occurrence<T>) => unknown) =>
+    (_: T, occurrence: Occurrence<T>) => {
+      const seen = Object.freeze(occurrenceOf(occurrence.type, occurrence, readOnlyData(occurrence.data)))
+      return listener(seen.data, seen)
+    }
   return {
     declare: (type, by) => events.declare(type, by),
     emit: (type, data, options) => events.emit(type, data, options),
-    on: (type, listener) =>
-      events.on(type, (_, occurrence) => {
-        const seen = frozen(occurrence)
-        return listener(seen.data, seen)
-      }),
-    onAny: (listener) =>
-      events.onAny((_, occurrence) => {
-        const seen = frozen(occurrence)
-        return listener(seen.data, seen)
-      }),
+    on: (type, listener) => events.on(type, readOnly(listener)),
+    onAny: (listener) => events.onAny(readOnly(listener)),
   }
 }
 

@@ -53,9 +53,14 @@ function recordable(call: Call, entries: readonly Entry[]): ModelRequest | undef
   }
 }
 
-function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Call {
-  const change = (text: string, place: TextLocation): string =>
+/** What a module makes of texts of requests: with what it finds in each replaced, and with what it puts around it. */
+export const requestTextThrough =
+  (detector: Detector, onBlock: OnBlock) =>
+  (text: string, place: TextLocation): string =>
     detector.framed(new Window([detector], place, onBlock).whole(text), place)
+
+function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Call {
+  const change = requestTextThrough(detector, onBlock)
   const request = mapRequestParameters(mapRequestTexts(call.request, change), change)
   return request === call.request ? call : call.with({ request })
 }

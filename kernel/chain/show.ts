@@ -2,11 +2,10 @@ import type { Call } from '../call/call.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
 import { GatewayError } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
-import { type Filter, filterStream } from '../stream/filter.ts'
 import { applies, type Entry, engages, handleFailure, recordRun, tripped } from './entry.ts'
-import { Guarded } from './guarded.ts'
 import type { Show } from './hooks.ts'
-import { checkedBody, checkedFilter } from './returned.ts'
+import { checkedBody } from './returned.ts'
+import { streamThrough } from './rewrite.ts'
 
 /** Headers of an answer, by their names in lower case. */
 export type AnswerHeaders = Record<string, string | number>
@@ -33,8 +32,8 @@ export class ClientView {
       const own = entries.filter(({ hooks }) => hooks.show.body)
       return own.length === 0 ? reply : wholeThrough(reply, own, call)
     }
-    const filters = entries.flatMap((entry) => filterOf(entry, call) ?? [])
-    return filters.length === 0 ? reply : reply.through(filterStream(reply.chunks, filters))
+    const steps = entries.map((entry) => ({ entry, hook: 'show', rewriter: entry.hooks.show }) as const)
+    return streamThrough(reply, steps, call)
   }
 
   /** An error as the client gets it. Never throws: a module that fails and is `closed` hides it behind its own failure. */
@@ -91,16 +90,6 @@ function wholeThrough(reply: WholeReply, entries: readonly Shows[], call: Call):
     }
   }
   return body === reply.body ? reply : WholeReply.of(body)
-}
-
-function filterOf(entry: Shows, call: Call): Filter | undefined {
-  try {
-    const filter = checkedFilter(entry.hooks.show.stream?.(call))
-    return filter && new Guarded(entry, filter, call, 'show')
-  } catch (error) {
-    handleFailure(entry, 'show', error, call)
-    return undefined
-  }
 }
 
 /** A module with a `when` is not asked about a request that is no call yet. */

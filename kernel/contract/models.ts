@@ -38,7 +38,7 @@ export const Pricing = token<Pricing>('pricing')
 export interface Unreported {
   /** The model's name at the provider. */
   readonly model: string
-  /** The tokens that the provider had counted when the answer was left. */
+  /** The tokens that the provider had counted when the answer was left, marked as an estimate: one for each chunk at least. */
   readonly counted: Usage | undefined
   /** Content chunks of a stream; undefined where the answer was whole. */
   readonly chunks: number | undefined

@@ -12,7 +12,7 @@ export async function usedBy(
   request: ModelRequest,
   counter: Pick<TokenCounter, 'knows' | 'count' | 'estimate' | 'estimator'>,
 ): Promise<Usage> {
-  if (counted) return { ...counted, output: Math.max(counted.output, chunks ?? 0), source: 'estimated' }
+  if (counted) return counted
   const asked = { ...request, model }
   // A counter that is closed meanwhile says nothing.
   const exact =

@@ -8,14 +8,12 @@ import { mostEntries, type Segment, segmentOf } from './segment.ts'
 /** Entries and bytes from which on linking takes long enough to be worth another thread. */
 const many = 32
 const long = 131_072
-/** Bytes that a batch of usual calls has. */
-const sizeOfBatch = 384 * 1024
 /** Bytes that are enough for a batch. */
 const mostLength = 4 * 1024 * 1024
 
 /** Drafts that get their places in the chain together. */
 export class Batch {
-  readonly #drafts = new DraftBytes(sizeOfBatch)
+  readonly #drafts: DraftBytes
   readonly #found = new ColumnsBuilder()
   /** Number of the drafts. */
   count = 0
@@ -24,6 +22,11 @@ export class Batch {
   /** Whether another thread links it, so that it is worth waiting for. */
   isLinking = false
   #ahead: { readonly after: string; readonly linked: Linked } | undefined
+
+  /** `size` is how many bytes are expected. */
+  constructor(size: number) {
+    this.#drafts = new DraftBytes(size)
+  }
 
   /** Returns how many bytes these are. */
   add(recorded: Recorded, found: Found): number {

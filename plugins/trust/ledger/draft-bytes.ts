@@ -1,5 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { ByteReader, ByteWriter } from './byte-writer.ts'
-import { hole, type Recorded } from './recorded.ts'
+import type { Recorded } from './recorded.ts'
+
+/**
+ * What stands in a hole, as a text of JSON: random, so that no draft has it. It begins with a character that JSON shows as it is and
+ * that drafts hardly ever have, by which holes are found quickly.
+ */
+export const hole = `\u007f${randomBytes(12).toString('base64url')}`
 
 /** Drafts as bytes: the text that stands in their holes, and of each its time, the number of its digests, its JSON, and these. */
 export class DraftBytes {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type LedgerEntry, newId } from '#kernel'
+import type { LedgerEntry } from '#kernel'
 import { canonicalJson } from '#kit'
 
 /** The hash before the first entry. */
@@ -10,9 +10,6 @@ export const hashOf = ({ hash: _, ...fields }: LedgerEntry): string => hash('sha
 
 /** The end of a chain: what the next entry needs of the last one. */
 export type End = Pick<LedgerEntry, 'ledger' | 'seq' | 'hash' | 'created_at'>
-
-/** What the first entry of a new ledger follows. */
-export const newLedger = (): End => ({ ledger: newId('ldg_'), seq: 0, hash: noHash, created_at: '' })
 
 /** The id of an entry says where it is, so that no index is needed to find it. */
 export const idOf = (ledger: string, seq: number): string => `le_${ledger.slice('ldg_'.length)}_${seq}`

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { badRequest, type ImpersonalDraft, type LedgerEntry } from '#kernel'
 import { canonicalJson } from '#kit'
+import { hole } from './draft-bytes.ts'
 
 /** A draft on its way to be an entry. */
 export interface Recorded {
@@ -17,12 +17,6 @@ const mostCharacters = 65_536
 /** At most what the place of an entry adds to it, and one hash. */
 const placeCharacters = 300
 const hashCharacters = 64
-
-/**
- * What stands in a hole, as a text of JSON: random, so that no draft has it. It begins with a character that JSON shows as it is and
- * that drafts hardly ever have, by which holes are found quickly.
- */
-export const hole = `\u007f${randomBytes(12).toString('base64url')}`
 
 /** Throws a bad request for what no entry can hold. */
 export function recordedOf(draft: ImpersonalDraft, source: LedgerEntry['source'], at = Date.now()): Recorded {

@@ -1,8 +1,9 @@
 import type { Awaitable, Sequence } from '#kernel'
 import { Batch } from './batch.ts'
 import type { Found } from './columns.ts'
-import { type End, newLedger } from './end.ts'
+import type { End } from './end.ts'
 import { LinkingThread } from './linking/thread.ts'
+import { newLedger } from './new-ledger.ts'
 import type { Recorded } from './recorded.ts'
 import { mostEntries, type Segment } from './segment.ts'
 
@@ -13,6 +14,8 @@ const patienceMs = 1000
 /** Batches that may wait to be written, and bytes of what they hash. */
 const mostBatches = Math.ceil(50_000 / mostEntries)
 const mostLength = 64 * 1024 * 1024
+/** Bytes that are expected of a batch: some more than the one before had, within these bounds. */
+const expected = { least: 16_384, most: 1024 * 1024, growth: 1.125 }
 
 /**
  * Has entries appended a moment later, those that come together as one segment. Where they are many, another thread links them
@@ -32,6 +35,7 @@ export class Recorder {
   readonly #queued = new Set<Batch>()
   /** Bytes of all that waits. */
   #length = 0
+  #expectedSize = expected.least
   /** Where the chain is expected to end once all batches are written; undefined while that is not known. */
   #expected: Awaitable<End | undefined>
   #dropped = 0
@@ -91,7 +95,7 @@ export class Recorder {
 
   #open(): Batch {
     if (this.#isIdle) this.#expected ??= this.#end().catch(() => undefined)
-    return new Batch()
+    return new Batch(this.#expectedSize)
   }
 
   async #end(): Promise<End> {
@@ -104,7 +108,10 @@ export class Recorder {
     this.#timer = undefined
     const batch = this.#batch
     this.#batch = undefined
-    if (batch) this.#linking.push(batch)
+    if (!batch) return undefined
+    const { least, most, growth } = expected
+    this.#expectedSize = Math.min(most, Math.max(least, Math.ceil(batch.length * growth)))
+    this.#linking.push(batch)
     return batch
   }
 

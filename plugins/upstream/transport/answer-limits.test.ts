@@ -176,14 +176,15 @@ describe('a client whose provider’s answer is beyond its limits', () => {
   const played = shared(() =>
     startPlayed({}, (upstream) => ({
       upstream,
-      config: { answers: { max_size: '64kb', max_time: '1s' } },
+      // More than comes at once, so that a stream begins before it is too large.
+      config: { answers: { max_size: '512kb', max_time: '1s' } },
     })),
   )
   beforeEach(() => played.upstream.reset())
   const messages = [{ role: 'user' as const, content: 'hi' }]
 
   test.each([
-    ['too large', { content: ['x'.repeat(70_000)] }, 502, 'upstream_error'],
+    ['too large', { content: ['x'.repeat(600_000)] }, 502, 'upstream_error'],
     ['too slow', { hang: true }, 504, 'timeout'],
   ])('is told so before the answer begins: %s', async (_, script, status, type) => {
     for (const stream of [false, true]) {

@@ -94,7 +94,8 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
 
   /** Stops reading; the connection is closed unless the answer is complete. */
   cancel(): void {
-    if (!this.#isComplete) this.#fail(new Error('the answer is no longer needed'))
+    // The stack of an error costs as much as several modules.
+    if (!this.#isComplete && !this.isOver) this.#fail(new Error('the answer is no longer needed'))
   }
 
   /**

@@ -1,3 +1,4 @@
+import { ByteWriter } from '../byte-writer.ts'
 import type { End } from '../end.ts'
 import { type Joined, joined } from '../segment.ts'
 import { Linking } from './linking.ts'
@@ -11,12 +12,13 @@ export interface Linked {
 
 /**
  * Makes entries of drafts, as `DraftBytes` has them, and puts them behind the end of a chain, in their order. The bytes may change, but not
- * what the drafts say.
+ * what the drafts say. What `lines` has is written over.
  */
-export function link(drafts: Uint8Array, end: End): Linked {
-  const linking = new Linking(drafts, end)
+export function link(drafts: Uint8Array, end: End, lines = new ByteWriter(drafts.length)): Linked {
+  lines.cut(0)
+  const linking = new Linking(drafts, end, lines)
   const dropped: number[] = []
   for (let draft = 0; !linking.isAtEnd; draft++) if (!linking.next()) dropped.push(draft)
-  const { lines, count } = linking
-  return { entries: count > 0 ? joined(lines, count, linking.end) : undefined, dropped }
+  const { count } = linking
+  return { entries: count > 0 ? joined(lines.bytes, count, linking.end) : undefined, dropped }
 }

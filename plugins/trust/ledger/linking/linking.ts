@@ -1,19 +1,13 @@
 import { hash } from 'node:crypto'
-import { type ByteReader, ByteWriter } from '../byte-writer.ts'
+import type { ByteReader, ByteWriter } from '../byte-writer.ts'
 import { digestOf } from '../digest.ts'
 import { readDrafts } from '../draft-bytes.ts'
 import { type End, idOf } from '../end.ts'
 import { putInOrder } from './canonical-bytes.ts'
 
-/** Bytes that the lines of a batch mostly have, and at most where their memory is used again. */
-const usualSize = 65_536
-const mostKept = 1024 * 1024
-/** Where lines are made: new memory for each batch would have to be collected. */
-let memory = new ByteWriter(usualSize)
-
 /**
  * Makes lines of drafts, one for each entry. It works on bytes from one end to the other, since texts for all the pieces would cost
- * more than the hashes. Only one batch is made at a time, and its lines are gone when the next one begins.
+ * more than the hashes.
  */
 export class Linking {
   /** The last entry that was made, or what the first one follows. */
@@ -21,27 +15,21 @@ export class Linking {
   count = 0
   readonly #drafts: ByteReader
   readonly #hole: Buffer
+  /** The entries as JSON, one a line: their canonical JSON with the hash as the last field. */
   readonly #lines: ByteWriter
   #ms = Number.NaN
   #time = ''
 
-  constructor(drafts: Uint8Array, end: End) {
+  constructor(drafts: Uint8Array, end: End, lines: ByteWriter) {
     const { reader, hole } = readDrafts(drafts)
     this.#drafts = reader
     this.#hole = hole
-    if (memory.length > mostKept) memory = new ByteWriter(usualSize)
-    memory.cut(0)
-    this.#lines = memory
+    this.#lines = lines
     this.end = end
   }
 
   get isAtEnd(): boolean {
     return this.#drafts.isAtEnd
-  }
-
-  /** The entries as JSON, one a line: their canonical JSON with the hash as the last field. */
-  get lines(): Buffer {
-    return this.#lines.bytes
   }
 
   /** Makes an entry of the next draft. False if it can be none, since one of its digests is of what is no JSON. */
