@@ -1,5 +1,5 @@
+import type { Attempt } from '../kernel/call/attempt.ts'
 import type { Call } from '../kernel/call/call.ts'
-import type { Attempt } from '../kernel/call/trace.ts'
 import { token } from '../kernel/token.ts'
 
 /** What goes wrong with an attempt on purpose. Times in milliseconds. */

@@ -12,6 +12,7 @@ export type { Environment } from '../config/references.ts'
 export type { Authentication } from '../kernel/auth/authentication.ts'
 export { keyStatus } from '../kernel/auth/key.ts'
 export { withTenant } from '../kernel/auth/tenants.ts'
+export type { Attempt } from '../kernel/call/attempt.ts'
 export {
   Call,
   type CallContext,
@@ -33,15 +34,8 @@ export {
 export { CallFirstContent, CallSettled, CallStarted, type Outcome } from '../kernel/call/outcome.ts'
 export { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
 export type { SettlementParts } from '../kernel/call/settle.ts'
-export {
-  type Attempt,
-  type ChainFacts,
-  type Decision,
-  type Note,
-  type Rewrite,
-  type Skip,
-  Trace,
-} from '../kernel/call/trace.ts'
+export { type ChainFacts, Trace } from '../kernel/call/trace.ts'
+export type { Decision, Note, Rewrite, Skip } from '../kernel/call/trace-records.ts'
 export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from '../kernel/call/usage.ts'
 export type { Address, Asking, EventShape, StreamEncoder, Wire } from '../kernel/call/wire.ts'
 export type { BroughtText } from '../kernel/chain/brought.ts'
@@ -75,6 +69,7 @@ export {
   type MadeCall,
   ModelCalls,
 } from '../kernel/contract/calls.ts'
+export type { PostAnswer, PostOptions } from '../kernel/contract/context.ts'
 export type { AttemptHooks } from '../kernel/contract/delivery.ts'
 export type {
   Amounts,
@@ -88,10 +83,6 @@ export type {
   PersonalSums,
   Subject,
 } from '../kernel/contract/personal-data.ts'
-export type {
-  PostAnswer,
-  PostOptions,
-} from '../kernel/contract/plugin.ts'
 export type { TargetHooks } from '../kernel/contract/routing.ts'
 export type { Actor, Section } from '../kernel/contract/section.ts'
 export { type Session, Sessions } from '../kernel/contract/sessions.ts'
@@ -131,7 +122,7 @@ export type { Arranged, Placement } from '../kernel/plugin/arrangement.ts'
 export type { Generation } from '../kernel/plugin/generation.ts'
 export type { ConfigChange, JournalEntry } from '../kernel/plugin/journal.ts'
 export type { Binding, Plugin, PluginState } from '../kernel/plugin/plugin-record.ts'
-export { bindingName } from '../kernel/plugin/records.ts'
+export { bindingName } from '../kernel/plugin/plugin-record.ts'
 export type { JointChange, Registry } from '../kernel/plugin/registry.ts'
 export type { Reloader, Rescan } from '../kernel/plugin/reloader.ts'
 export { type SettingChange, type StoredSetting, settingChange } from '../kernel/plugin/setting.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Awaitable } from '../kernel/chain/hooks.ts'
-import type { Context } from '../kernel/contract/plugin.ts'
+import type { Context } from '../kernel/contract/context.ts'
 import { guardedToken } from '../kernel/token.ts'
 import type { Page, PageOptions, Transaction } from '../storage/index.ts'
 

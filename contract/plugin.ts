@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { Call } from '../kernel/call/call.ts'
 import type { Steps as AnySteps, Awaitable, Rewrites } from '../kernel/chain/hooks.ts'
+import type { Context as AnyContext } from '../kernel/contract/context.ts'
 import type {
-  Context as AnyContext,
   ModuleDefinition as AnyModule,
   PluginDefinition as AnyPlugin,
   Settings,

@@ -4,7 +4,7 @@ import { readSections, type SectionOwner } from '../config/sections.ts'
 import { inTime, setupLimit } from '../kernel/discovery/in-time.ts'
 import { load } from '../kernel/discovery/loader.ts'
 import type { Discovered } from '../kernel/discovery/manifest.ts'
-import { bindingId, bindingName } from '../kernel/plugin/records.ts'
+import { bindingId, bindingName } from '../kernel/plugin/plugin-record.ts'
 import { type SettingChange, settingChange } from '../kernel/plugin/setting.ts'
 
 /**

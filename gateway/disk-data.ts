@@ -1,7 +1,7 @@
 import { access, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { idPattern } from '../kernel/discovery/manifest.ts'
-import { storeName, storeOfPlugins } from '../kernel/plugin/plugin-record.ts'
+import { moduleOf, storeName, storeOfPlugins } from '../kernel/plugin/plugin-record.ts'
 import { type StoredSetting, storedSetting } from '../kernel/plugin/setting.ts'
 import type { PluginData } from '../kernel/services.ts'
 import type { Collection, Engine, StoredPart } from '../storage/index.ts'
@@ -53,7 +53,7 @@ export class DiskData implements PluginData {
 
   /** Bindings share the folder of their module. */
   #folderOf(id: string): string {
-    return path.join(this.#files, id.split('/')[0]!)
+    return path.join(this.#files, moduleOf(id))
   }
 }
 

@@ -1,4 +1,4 @@
-import { storeOfPlugins } from '../kernel/plugin/plugin-record.ts'
+import { moduleOf, storeOfPlugins } from '../kernel/plugin/plugin-record.ts'
 import type { Registry } from '../kernel/plugin/registry.ts'
 import type { Engine } from '../storage/index.ts'
 
@@ -20,7 +20,7 @@ export async function sleepingOf(
   const unclaimed: string[] = []
   for (const name of new Set(parts.map(({ path }) => path.split('/')[1]!))) {
     const id = name.replace('_', '/')
-    const owner = registry.find(id.split('/')[0]!)
+    const owner = registry.find(moduleOf(id))
     const plugin = registry.find(id)
     if (plugin?.instance) continue
     if (plugin || (id.includes('/') && owner?.manifest?.kind === 'module')) ids.push(id)

@@ -3,7 +3,6 @@ import { Cancel, over } from '../kernel/call/cancel.ts'
 import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
 import { changes } from '../kernel/call/redacted.ts'
-import type { ChainFacts } from '../kernel/call/trace.ts'
 import { isGatewayError } from '../kernel/errors.ts'
 import type { RpcPort } from '../storage/shared/rpc-port.ts'
 import { ShortLived } from '../storage/shared/short-lived.ts'
@@ -25,16 +24,14 @@ export class GuestCall extends CrossingCall<TraceMarks, TraceView, GuestRun> {
   /** The values that the answer varies by inside of the stage `cache`; while they are not known, by the call. */
   varies: string | undefined = this.id
 
-  readonly chain: ChainFacts = {
-    isProvider: (name) => name === this.provider,
-    variesIn: (_, insideOf) => (insideOf === 'cache' ? this.varies : this.id),
-  }
-
   constructor(id: string, own: Cancel, host: Host) {
     super(id, 'guest', own, (abort) => host.notify('abort', abort))
     this.watch(own, 0)
     this.trace = new GuestTrace(this, (addition) => host.notify('add', { of: id, ...addition }))
-    this.trace.chain = this.chain
+    this.trace.chain = {
+      isProvider: (name) => name === this.provider,
+      variesIn: (_, insideOf) => (insideOf === 'cache' ? this.varies : this.id),
+    }
   }
 
   state(isOver: boolean): TraceMarks {

@@ -1,5 +1,6 @@
+import type { Attempt } from '../kernel/call/attempt.ts'
 import type { Completion } from '../kernel/call/canonical.ts'
-import { type Attempt, Trace } from '../kernel/call/trace.ts'
+import { Trace } from '../kernel/call/trace.ts'
 import { type Addition, type AttemptView, additions, type TraceMarks, type TraceView } from './call-view.ts'
 import type { GuestCall } from './guest-calls.ts'
 

@@ -8,7 +8,8 @@ import { explain } from '../kernel/discovery/explain.ts'
 import { load } from '../kernel/discovery/loader.ts'
 import { isGatewayError } from '../kernel/errors.ts'
 import { HookFault } from '../kernel/hook-fault.ts'
-import { contextOf, Instance } from '../kernel/plugin/instance.ts'
+import { contextOf } from '../kernel/plugin/context.ts'
+import { Instance } from '../kernel/plugin/instance.ts'
 import { Memory } from '../kernel/plugin/memory.ts'
 import { parseSettings } from '../kernel/plugin/parse-settings.ts'
 import { oneThread } from '../kernel/plugin/relay.ts'
@@ -116,7 +117,7 @@ async function setUp({ settings, once, setup }: ModuleDefinition, given: SetupDa
     relay: given.isOnly ? oneThread : severalThreads(id, given.isFirst),
     outbound: { network: networkOf(new Egress(given.egressAllow)), secrets: given.secrets },
   }
-  const context = contextOf(parts, manifest, instance, parsed, memory, meter)
+  const context = contextOf(parts, { manifest, memory, meter }, instance, parsed)
   return module.begin(checkedHooks(await setup(withoutAbsent(id, context), undefined)))
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import type { ModuleManifest } from '../kernel/discovery/manifest.ts'
 import { grantsOf } from '../kernel/permissions/permissions.ts'
-import { contextOf } from '../kernel/plugin/instance.ts'
+import { contextOf } from '../kernel/plugin/context.ts'
 import type { Isolation } from '../kernel/plugin/isolation.ts'
 import type { Plugin } from '../kernel/plugin/plugin-record.ts'
 import type { Methods, RpcPort } from '../storage/shared/rpc-port.ts'
@@ -68,7 +68,7 @@ export function isolateWithin(limits: WorkerLimits, egressAllow: readonly string
       const manifest = plugin.manifest as ModuleManifest
       const { memory, meter } = plugin
       const { config } = plugin.setting!
-      const context = contextOf(parts, manifest, instance, config, memory, meter)
+      const context = contextOf(parts, plugin, instance, config)
       await memory.recall()
       const { reads, secrets } = grantsOf(manifest.permissions)
       const granted = Object.entries(parts.outbound.secrets).filter(([name]) => secrets.has(name))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Call } from '../kernel/call/call.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
-import type { Context } from '../kernel/contract/plugin.ts'
+import type { Context } from '../kernel/contract/context.ts'
 import { sentOf } from '../kernel/events/happening.ts'
 import type { Occurrence } from '../kernel/events.ts'
 import type { EmittedEvent, EventKind } from './protocol.ts'

@@ -14,6 +14,7 @@ import { FailedKeys } from './http/failed-keys.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import type { Network } from './permissions/outbound.ts'
+import type { NumberedNews } from './plugin/change.ts'
 import type { Journal } from './plugin/journal.ts'
 import { storeOfPlugins } from './plugin/plugin-record.ts'
 import { Registry } from './plugin/registry.ts'
@@ -22,7 +23,6 @@ import type { Reloader } from './plugin/reloader.ts'
 import { Scope } from './plugin/scope.ts'
 import { storedSetting } from './plugin/setting.ts'
 import type { Shadow } from './plugin/shadow.ts'
-import type { NumberedNews } from './plugin/transaction.ts'
 import { Queues } from './queues.ts'
 import { Refusals } from './refusals.ts'
 import type { Secrets } from './secrets/secrets.ts'
@@ -119,9 +119,9 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       relay,
       journal: options.journal,
       freezeAll,
-      ...(thread && { firstNumber: thread.generation }),
       ...(pool && { announce: (news: NumberedNews) => pool.tell(news) }),
     })
+    if (thread) registry.expect(thread.generation)
     const reloader = options.reloader(registry)
     const refusals = new Refusals()
     const services = {

@@ -1,6 +1,6 @@
 import type { Target } from '../contract/provider.ts'
+import type { Attempt } from '../kernel/call/attempt.ts'
 import type { Call } from '../kernel/call/call.ts'
-import type { Attempt } from '../kernel/call/trace.ts'
 
 /** An attempt that is about to be made; the caller puts it on the trace once no module objects. */
 export function newAttempt(call: Call, { provider, model, key }: Target): Attempt {

@@ -1,5 +1,5 @@
 import type { CompleteOptions } from '../kernel/contract/calls.ts'
-import type { Context } from '../kernel/contract/plugin.ts'
+import type { Context } from '../kernel/contract/context.ts'
 import { vectorsOf } from './vectors.ts'
 
 /**

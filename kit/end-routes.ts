@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Principal } from '../kernel/call/call.ts'
-import type { Context } from '../kernel/contract/plugin.ts'
+import type { Context } from '../kernel/contract/context.ts'
 import { conflict } from '../kernel/errors.ts'
 
 /** Work that goes on after the answer to the request for it, such as a run, and how clients end and delete it. */

@@ -1,5 +1,5 @@
 import { type Age, type RecordClass, Retention, RetentionDue } from '../contract/retention.ts'
-import type { Context } from '../kernel/contract/plugin.ts'
+import type { Context } from '../kernel/contract/context.ts'
 
 const hourMs = 3_600_000
 

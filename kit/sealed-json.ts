@@ -1,5 +1,5 @@
 import type { Sealing } from '../contract/sealing.ts'
-import type { Context } from '../kernel/contract/plugin.ts'
+import type { Context } from '../kernel/contract/context.ts'
 import { type BodySeals, bodySeals } from './body-seals.ts'
 
 /** Whose a text is. */

@@ -1,4 +1,4 @@
-import type { PostAnswer } from '../kernel/contract/plugin.ts'
+import type { PostAnswer } from '../kernel/contract/context.ts'
 import type { RpcOptions } from '../storage/shared/rpc-port.ts'
 import { errors } from '../workers/thrown.ts'
 import type { PluginPost } from './post.ts'

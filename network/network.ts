@@ -1,5 +1,5 @@
 import type { Agent, RequestInit, Response } from 'undici'
-import type { PostAnswer, PostOptions } from '../kernel/contract/plugin.ts'
+import type { PostAnswer, PostOptions } from '../kernel/contract/context.ts'
 import { HookFault } from '../kernel/hook-fault.ts'
 import type { Network } from '../kernel/permissions/outbound.ts'
 import { denied } from '../kernel/permissions/permissions.ts'

@@ -1,5 +1,5 @@
 import type { Agent } from 'undici'
-import type { PostAnswer, PostOptions } from '../kernel/contract/plugin.ts'
+import type { PostAnswer, PostOptions } from '../kernel/contract/context.ts'
 
 /** A longer answer ends its connection. */
 const dumpedBytes = 65_536

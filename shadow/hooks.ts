@@ -1,6 +1,6 @@
+import type { Attempt } from '../kernel/call/attempt.ts'
 import type { Call } from '../kernel/call/call.ts'
 import { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
-import type { Attempt } from '../kernel/call/trace.ts'
 import { applies, type Entry } from '../kernel/chain/entry.ts'
 import { type Hooks, hooksOf } from '../kernel/chain/hooks.ts'
 import { inspectRequest } from '../kernel/chain/inspect.ts'

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../../config/config.ts'
 import type { MeterState } from '../../kernel/chain/meter.ts'
-import type { NumberedNews } from '../../kernel/plugin/transaction.ts'
+import type { NumberedNews } from '../../kernel/plugin/change.ts'
 import type { QueueStatus } from '../../kernel/queues.ts'
 import type { MainEndpoint } from './forward.ts'
 import type { Relayed } from './relay.ts'

@@ -3,28 +3,10 @@ import { contain } from '../../kernel/contain.ts'
 import { type SentEvent, sentOf } from '../../kernel/events/happening.ts'
 import type { Occurrence } from '../../kernel/events.ts'
 import { type Bound, isOfCall, type Relay } from '../../kernel/plugin/relay.ts'
+import { LastAdded } from '../../kit/last-added.ts'
 
 /** A message of another thread to the first one: data for a function, or an event. */
 export type Relayed = { readonly key: string; readonly data: unknown } | { readonly event: SentEvent }
-
-/** The functions under a key; of several, as while a plugin is replaced, the last one counts. */
-class Runs<Run> {
-  readonly #all = new Map<string, readonly Run[]>()
-
-  /** Returns what takes it out again. */
-  add(key: string, run: Run): () => void {
-    this.#all.set(key, [...(this.#all.get(key) ?? []), run])
-    return () => {
-      const left = (this.#all.get(key) ?? []).filter((other) => other !== run)
-      if (left.length > 0) this.#all.set(key, left)
-      else this.#all.delete(key)
-    }
-  }
-
-  last(key: string): Run | undefined {
-    return this.#all.get(key)?.at(-1)
-  }
-}
 
 type Answer = (data: unknown, from: number) => unknown
 
@@ -32,8 +14,8 @@ type Answer = (data: unknown, from: number) => unknown
 export class FirstRelay implements Relay {
   readonly isFirst = true
   readonly isOnly = false
-  readonly #answers = new Runs<Answer>()
-  readonly #each = new Runs<() => Promise<void>>()
+  readonly #answers = new LastAdded<Answer>()
+  readonly #each = new LastAdded<() => Promise<void>>()
   /** Runs in the other threads what they have under a key; set by the code that starts them. */
   runInOthers: (key: string) => Promise<void> = async () => {}
 
@@ -48,7 +30,7 @@ export class FirstRelay implements Relay {
 
   bindEach(key: string, run: () => Promise<void>): { call(): Promise<void>; release(): void } {
     const call = async (): Promise<void> => {
-      await Promise.all([this.#each.last(key)?.(), this.runInOthers(key)])
+      await Promise.all([this.#each.get(key)?.(), this.runInOthers(key)])
     }
     const releases = [this.#each.add(key, run), this.#answers.add(key, call)]
     return { call, release: () => releases.forEach((release) => void release()) }
@@ -56,7 +38,7 @@ export class FirstRelay implements Relay {
 
   /** Undefined if its receiver is gone. */
   answer(key: string, data: unknown, from: number): unknown {
-    return this.#answers.last(key)?.(data, from)
+    return this.#answers.get(key)?.(data, from)
   }
 }
 
@@ -81,7 +63,7 @@ export class ThreadRelay implements Relay {
   readonly isFirst = false
   readonly isOnly = false
   readonly #onward: Onward
-  readonly #each = new Runs<() => Promise<void>>()
+  readonly #each = new LastAdded<() => Promise<void>>()
   #waiting: Relayed[] = []
   #timer: NodeJS.Timeout | undefined
 
@@ -104,7 +86,7 @@ export class ThreadRelay implements Relay {
 
   /** Runs what is bound to a key in this thread. */
   async run(key: string): Promise<void> {
-    await this.#each.last(key)?.()
+    await this.#each.get(key)?.()
   }
 
   add(relayed: Relayed): void {

@@ -4,10 +4,10 @@ import { TokenCounter } from '../../plugins/models/tokens/counter.ts'
 import { usedBy } from '../../plugins/models/tokens/used.ts'
 import { callWith } from '../../test/chain.ts'
 import { ClientGone, GatewayError, UpstreamError } from '../errors.ts'
+import type { Attempt } from './attempt.ts'
 import { answerOf, billed, reportedCost } from './bill.ts'
 import type { Completion } from './canonical.ts'
 import type { Served } from './outcome.ts'
-import type { Attempt } from './trace.ts'
 import { noUsage, type Usage } from './usage.ts'
 
 const prices = createPrices({

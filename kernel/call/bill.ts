@@ -1,9 +1,9 @@
 import { addNano, mostCallUsd, nanoOf } from '../../kit/money.ts'
 import type { Cost, Unreported } from '../contract/models.ts'
+import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
 import { endingOf } from './ending.ts'
 import type { Rating, Served } from './outcome.ts'
-import type { Attempt } from './trace.ts'
 import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
 /** The usage and the cost of a call. */

@@ -1,19 +1,15 @@
 import type { Call } from './call.ts'
 import type { FinishReason } from './canonical.ts'
-import type { Outcome, Rating, Served } from './outcome.ts'
+import type { Outcome, Served } from './outcome.ts'
 import type { Reply, WholeReply } from './reply.ts'
-import { type SettlementParts, settle } from './settle.ts'
+import { type SettlementParts, type Settling, settle } from './settle.ts'
 
 /** The arrangement that a call runs on, held from its beginning until it has settled. */
-export interface Ground {
-  readonly chain: {
+export interface Ground extends Settling {
+  readonly chain: Settling['chain'] & {
     run(call: Call): Promise<Reply>
     reveal(reply: Reply, call: Call): Reply | Promise<Reply>
-    settled(outcome: Outcome, call: Call): void | Promise<void>
   }
-  readonly rating: Rating
-  /** Whether only the caller may see its texts: they may be older than the guards' changes. */
-  readonly isPrivate?: boolean
   lease(): void
   release(): void
 }

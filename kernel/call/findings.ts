@@ -109,17 +109,8 @@ const placeOf = ({ role, kind, origin, start, end }: FoundSpan): FoundSpan => ({
 const cut = (word: string): string => word.slice(0, most.word)
 
 function checkFinding(found: SafetyFinding): void {
-  const {
-    type,
-    severity,
-    action,
-    direction,
-    label,
-    ruleId = '',
-    spans = [],
-    confidence = 0,
-    count = 1,
-  } = found
+  const { type, severity, action, direction, label } = found
+  const { ruleId = '', spans = [], confidence = 0, count = 1 } = found
   const isKnown =
     findingTypes.includes(type) &&
     severities.includes(severity) &&

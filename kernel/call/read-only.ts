@@ -1,4 +1,5 @@
-import type { Attempt, Trace } from './trace.ts'
+import type { Attempt } from './attempt.ts'
+import type { Trace } from './trace.ts'
 
 /**
  * Freezes data in place, with everything that it refers to: a write then throws. Instances of classes and bytes stay as they

@@ -12,13 +12,13 @@ import {
 } from '../errors.ts'
 import { Events } from '../events.ts'
 import type { Log } from '../log.ts'
+import type { Attempt } from './attempt.ts'
 import { billed } from './bill.ts'
 import type { Call } from './call.ts'
 import { over } from './cancel.ts'
 import type { Completion } from './canonical.ts'
 import { CallSettled, type Outcome, type Rating, type Served } from './outcome.ts'
 import { outcomeOf as outcomeBy, settle } from './settle.ts'
-import type { Attempt } from './trace.ts'
 import { noUsage } from './usage.ts'
 
 const unrated: Rating = { prices: undefined, tokens: undefined }

@@ -1,12 +1,12 @@
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
+import type { Attempt } from './attempt.ts'
 import { answerOf, type Bill, billed, saved } from './bill.ts'
 import type { Call } from './call.ts'
 import { over } from './cancel.ts'
 import type { Completion, FinishReason } from './canonical.ts'
 import { endingOf, errorOf } from './ending.ts'
 import { CallSettled, type Outcome, type Rating, type Served, withoutBody } from './outcome.ts'
-import type { Attempt } from './trace.ts'
 import type { Usage } from './usage.ts'
 
 /** The parts that settling calls takes. */
@@ -15,10 +15,11 @@ export interface SettlementParts {
   readonly log: Log
 }
 
-/** The arrangement that a call ran on, which it is settled with. */
-interface Settling {
+/** The part of the arrangement that a call ran on which it is settled with. */
+export interface Settling {
   readonly chain: { settled(outcome: Outcome, call: Call): void | Promise<void> }
   readonly rating: Rating
+  /** Whether only the caller may see its texts: they may be older than the guards' changes. */
   readonly isPrivate?: boolean
 }
 

@@ -1,95 +1,11 @@
 import type { BroughtText, InspectBrought } from '../chain/brought.ts'
 import type { Varies } from '../chain/varies.ts'
-import type { Condition } from '../chain/when.ts'
-import type { Cost } from '../contract/models.ts'
-import type { UpstreamError } from '../errors.ts'
+import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
-import type { Completion, ModelRequest, StructuredOutput } from './canonical.ts'
+import type { Completion, ModelRequest } from './canonical.ts'
 import { Findings, type SafetyFinding, type TraceFinding } from './findings.ts'
 import { readOnlyTrace } from './read-only.ts'
-import type { Usage } from './usage.ts'
-
-/** One try at one provider with one key. */
-export interface Attempt {
-  /** From 1, in the order in which they began. */
-  n: number
-  /** Tells it apart from others: the same object in every view of it, for as long as it lives. */
-  readonly identity: object
-  readonly provider: string
-  /** The model's name at the provider. */
-  readonly model: string
-  /** The key by its last characters; never the whole key. */
-  readonly keyHint: string | undefined
-  /** Whether it went with a key of the caller's own. */
-  readonly ownKey?: boolean
-  /** On the monotonic clock, when no module had it wait any more. */
-  startedAt: number
-  /** How the model was held to the form of its answer; undefined where the call asked for none. */
-  structuredOutput?: StructuredOutput
-  status: number | undefined
-  latencyMs: number | undefined
-  error: UpstreamError | undefined
-  /** Why another attempt followed this one. */
-  reasonNext: string | undefined
-  /** Reads what the provider reported; known when the attempt is over. */
-  usage: (() => Usage | undefined) | undefined
-  /** Reads what the provider had counted when the answer was left. */
-  counted?: () => Usage | undefined
-  /** The cost in the provider's report, in USD; undefined where it reports none. */
-  costUsd?: () => number | undefined
-  /** What came of its answer: the body, or the number of chunks of a stream. */
-  came?: () => Completion | number
-  /** Its part of what the call cost; known when the call has settled, if it has a price. */
-  cost?: Cost | undefined
-}
-
-/** The effect of a module on a call: only an effect worth a record, not every pass. */
-export interface Note {
-  readonly module: string
-  readonly verdict: string
-  /** Facts for the trace: never the text that was found. */
-  readonly detail?: Readonly<Record<string, unknown>>
-  /** Of a module in shadow: what it would have done, and did not. */
-  readonly mode?: 'shadow'
-}
-
-/** A choice made on the way: of a route, a limit, a budget. */
-export interface Decision {
-  readonly kind: string
-  readonly chosen: string
-  readonly reason: string
-  readonly considered?: readonly string[]
-}
-
-/** Time spent in one hook of one module, in milliseconds. */
-export interface Timing {
-  readonly module: string
-  readonly hook: string
-  ms: number
-}
-
-/** A module that a call passed by, and the first condition of its `when` that was not met. */
-export interface Skip {
-  readonly module: string
-  readonly condition: Condition
-}
-
-/** A request or an answer, and what a module replaced it with. Both are kept unchanged for a comparison. */
-export interface Rewrite {
-  readonly module: string
-  readonly of: 'request' | 'reply'
-  readonly before: object
-  readonly after: object
-}
-
-/** An answer that was not asked for, because it was there. */
-export interface Cached {
-  readonly kind: 'exact' | 'semantic'
-  readonly ageS: number
-  readonly similarity?: number
-  /** The provider and model that gave it first. */
-  readonly origin?: { readonly provider: string; readonly model: string } | undefined
-}
+import type { Cached, Decision, Note, Rewrite, Skip, Timing } from './trace-records.ts'
 
 const none: readonly TraceFinding[] = []
 

@@ -1,5 +1,5 @@
+import type { Attempt } from '../call/attempt.ts'
 import type { Call } from '../call/call.ts'
-import type { Attempt } from '../call/trace.ts'
 import type { ChainHooks } from './batches.ts'
 import { applies, type Entry, handleFailure } from './entry.ts'
 import type { Meter } from './meter.ts'

@@ -82,27 +82,23 @@ export interface MadeCall {
   readonly outcome: Promise<Outcome | undefined>
 }
 
+type Complete<R> = (
+  plugin: string,
+  usdPerDay: number,
+  request: ModelRequest,
+  options: CompleteOptions,
+  signal: AbortSignal,
+) => Promise<R>
+
 /** Makes the model calls of plugins, for themselves and in the name of others. The contexts of plugins check permissions before it. */
 export interface ModelCalls {
   /**
    * Resolves with the whole answer. Rejects with an error without a code when the budget does not allow it or the model
    * does not answer, so that what follows is the module's failure policy and not a refusal of the client.
    */
-  complete(
-    plugin: string,
-    usdPerDay: number,
-    request: ModelRequest,
-    options: CompleteOptions,
-    signal: AbortSignal,
-  ): Promise<Completion>
+  complete: Complete<Completion>
   /** The same, streamed. */
-  completeStreamed(
-    plugin: string,
-    usdPerDay: number,
-    request: ModelRequest,
-    options: CompleteOptions,
-    signal: AbortSignal,
-  ): Promise<AsyncIterable<readonly Chunk[]>>
+  completeStreamed: Complete<AsyncIterable<readonly Chunk[]>>
   /** A call as from outside; `signal` ends it like its client. */
   call(plugin: string, request: ModelRequest, options: CallOptions, signal: AbortSignal): MadeCall
 }

@@ -1,6 +1,6 @@
+import type { Attempt } from '../call/attempt.ts'
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Attempt } from '../call/trace.ts'
 import { type Token, token } from '../token.ts'
 import type { Protocol, ProviderSpec } from './provider.ts'
 import type { TargetHooks } from './routing.ts'

@@ -1,20 +1,20 @@
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { locate } from '../../staging/source-place.ts'
-import type { ModuleDefinition, PluginDefinition } from '../contract/plugin.ts'
+import type { Definition } from '../contract/plugin.ts'
 import { isGatewayError } from '../errors.ts'
 
 const callable = z.custom((value) => typeof value === 'function')
 const form = z.object({ settings: z.object({ safeParse: callable }), setup: callable })
 
 /** Imports a plugin's code. Throws a readable error when that fails, or what it exports is no definition. */
-export async function load(entry: string): Promise<ModuleDefinition | PluginDefinition> {
+export async function load(entry: string): Promise<Definition> {
   const { default: definition } = await import(pathToFileURL(entry).href).catch(async (error: unknown) => {
     throw await located(error, entry)
   })
   if (!form.safeParse(definition).success)
     throw new Error('the default export must be a definition: defineModule, defineArea or defineProvider')
-  return definition as ModuleDefinition | PluginDefinition
+  return definition as Definition
 }
 
 /** What a plugin's code threw, with the place in its files that it came from; coded errors stay as they are. */

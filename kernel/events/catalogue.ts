@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LastAdded } from '../../kit/last-added.ts'
 import type { EventType } from '../events.ts'
 
 /** A type of events, and the ids of the plugins that emit it. */
@@ -9,33 +10,27 @@ export interface DeclaredEvent {
 
 /** The types of events, as their emitters have declared them. */
 export class EventCatalogue {
-  readonly #declared = new Map<string, { readonly type: EventType<unknown>; readonly by: string }[]>()
+  readonly #declared = new LastAdded<{ readonly type: EventType<unknown>; readonly by: string }>()
 
-  /** Of several with one name, as while a plugin is replaced, the last holds. Returns what takes it out again. */
+  /** Returns what takes it out again. */
   declare(type: EventType<unknown>, by: string): () => void {
-    const own = { type, by }
-    this.#declared.set(type.name, [...(this.#declared.get(type.name) ?? []), own])
-    return () => {
-      const left = (this.#declared.get(type.name) ?? []).filter((other) => other !== own)
-      if (left.length > 0) this.#declared.set(type.name, left)
-      else this.#declared.delete(type.name)
-    }
+    return this.#declared.add(type.name, { type, by })
   }
 
   has(name: string): boolean {
-    return this.#declared.has(name)
+    return this.#declared.get(name) !== undefined
   }
 
   /** In the order of their names. */
   list(): DeclaredEvent[] {
-    return [...this.#declared.values()]
+    return this.#declared.lists
       .map((all) => ({ type: all.at(-1)!.type, emittedBy: [...new Set(all.map(({ by }) => by))].sort() }))
       .sort((a, b) => (a.type.name < b.type.name ? -1 : 1))
   }
 
   /** Why this is no payload of such an event; undefined when it is one. */
   problemOf(name: string, data: unknown): string | undefined {
-    const type = this.#declared.get(name)?.at(-1)?.type
+    const type = this.#declared.get(name)?.type
     if (!type) return 'which no plugin declares: call event(type) in setup'
     const { error } = type.schema.safeParse(data)
     return (

@@ -80,18 +80,16 @@ export class HttpServer {
 
   /** Answers a request. */
   route(req: IncomingMessage, res: ServerResponse): void {
-    const url = req.url ?? '/'
-    const end = url.indexOf('?')
-    const wire =
-      req.method === 'POST'
-        ? this.#parts.generation().wires.find(end === -1 ? url : url.slice(0, end))
-        : undefined
     if (this.#phase === 'draining') {
       refuse(res, draining())
       return
     }
     if (this.#phase === 'leaving') res.setHeader('connection', 'close')
     const generation = this.#parts.generation()
+    const url = req.url ?? '/'
+    const end = url.indexOf('?')
+    const path = end === -1 ? url : url.slice(0, end)
+    const wire = req.method === 'POST' ? generation.wires.find(path) : undefined
     const run: Promise<unknown> = wire
       ? new HttpExchange(this.#parts, req, res, wire, generation).run()
       : this.#parts.management(req, res)

@@ -1,6 +1,6 @@
 import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { CallOptions, CompleteOptions, MadeCall, ModelCalls } from '../contract/calls.ts'
-import type { Context } from '../contract/plugin.ts'
+import type { Context } from '../contract/context.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Scope } from '../plugin/scope.ts'
 import { denied, type Grants } from './permissions.ts'

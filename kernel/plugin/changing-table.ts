@@ -1,8 +1,9 @@
-import { type Store, StoreError } from '../../storage/index.ts'
+import { StoreError } from '../../storage/index.ts'
 import { ModuleChanged } from '../chain/module-events.ts'
 import type { Actor, Section } from '../contract/section.ts'
 import { explain } from '../discovery/manifest.ts'
 import { conflict, isGatewayError } from '../errors.ts'
+import type { Change, NumberedNews, PluginNews } from './change.ts'
 import type { Generation } from './generation.ts'
 import type { Journal } from './journal.ts'
 import { refuseLockout } from './lockout.ts'
@@ -11,11 +12,10 @@ import type { Plugins } from './plugin-record.ts'
 import { liveOf, PluginTable, type TableParts } from './plugin-table.ts'
 import { type RecordParts, Records } from './records.ts'
 import type { SetupParts } from './setup.ts'
-import { type Change, type NumberedNews, type PluginNews, Transaction } from './transaction.ts'
+import { Transaction } from './transaction.ts'
 
 type Parts = SetupParts &
   RecordParts & {
-    readonly store: Store
     /** Called with each change that was made, before the next one begins. */
     readonly announce?: (news: NumberedNews) => Promise<void>
     /** Only the first thread has it; the others receive the numbers of their generations. */

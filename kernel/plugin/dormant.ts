@@ -2,7 +2,7 @@ import type { PersonalData } from '../contract/personal-data.ts'
 import { conflict } from '../errors.ts'
 import { isolationOf } from './isolation.ts'
 import { migrate } from './migration.ts'
-import { runningOnce } from './once.ts'
+import { runningOnce, withOnce } from './once.ts'
 import type { Plugin, Plugins } from './plugin-record.ts'
 import type { Records } from './records.ts'
 import { type SetupParts, setUp } from './setup.ts'
@@ -18,16 +18,13 @@ export async function askDormant(
 ): Promise<void> {
   // What runs in a worker keeps no personal data, as that cannot be asked about there.
   if (isolationOf(plugin) === 'worker') return
-  const { binding } = plugin
-  const record = binding ? plugins.get(binding.module)! : plugin
-  const settled = records.withSettings(plugin, await migrate(plugin, parts.isolation), record.setting)
-  const once = runningOnce(plugin, plugins.values())
-  const own = { ...parts, isDormant: true, configure: refused }
-  const instance = await setUp(settled, own, { record, once })
+  const settled = records.withSettings(plugin, await migrate(plugin, parts.isolation))
+  const runs = runningOnce(plugin, plugins)
+  const instance = await setUp(settled, { ...parts, isDormant: true, configure: refused }, plugins)
   try {
     // What runs already is asked where it runs.
-    const made = once ? [] : (instance.once?.instance.personal ?? [])
-    for (const data of [...made, ...instance.personal]) await ask(data)
+    const made = withOnce([instance]).filter((one) => one !== runs?.instance)
+    for (const data of made.flatMap(({ personal }) => personal)) await ask(data)
   } finally {
     await instance.scope.dispose()
   }

@@ -1,6 +1,6 @@
+import type { Attempt } from '../call/attempt.ts'
 import type { Call } from '../call/call.ts'
 import type { Rating } from '../call/outcome.ts'
-import type { Attempt, ChainFacts } from '../call/trace.ts'
 import { Chain } from '../chain/chain.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Next } from '../chain/hooks.ts'
@@ -19,6 +19,7 @@ import type { Token } from '../token.ts'
 import type { Instance } from './instance.ts'
 import { Offers } from './offers.ts'
 import { withOnce } from './once.ts'
+import { moduleOf } from './plugin-record.ts'
 import type { WireTable } from './wire-table.ts'
 
 interface ChainOptions {
@@ -54,8 +55,9 @@ export class Generation implements Arrangement {
   readonly tenants: Tenants | undefined
   readonly #carry: Delivery
   readonly #deliver: Next
-  readonly #isProvider: ChainFacts['isProvider']
-  readonly #instances: readonly Instance[]
+  readonly #isProvider: Routing['isProvider']
+  /** Let go of its instances. */
+  readonly #releases: readonly ReturnType<Instance['hold']>[]
   readonly #inner = new Map<string, Chain>()
   readonly #onError: (error: unknown) => void
   /** The kernel's own lease is the first. */
@@ -72,7 +74,6 @@ export class Generation implements Arrangement {
   ) {
     this.number = number
     this.entries = entries
-    this.#instances = instances
     this.#onError = onError
     const { wires, protocols, services, routes, sections } = new Offers(instances)
     this.sections = sections
@@ -97,7 +98,7 @@ export class Generation implements Arrangement {
       personal.map((data) => ({ plugin, data })),
     )
     this.tenants = services.get(Tenants) as Tenants | undefined
-    for (const instance of instances) instance.holders += 1
+    this.#releases = instances.map((instance) => instance.hold())
   }
 
   /** The parts that route and deliver calls, without one module: the chain of the calls that this module makes itself. */
@@ -116,7 +117,7 @@ export class Generation implements Arrangement {
   /** The chain for one call that is not like the others: without some modules, with a key of its own, and asked before each attempt. */
   chainFor({ skip, ownKey, before }: ChainOptions): Chain {
     const { providers, protocols, services } = this
-    const kept = this.entries.filter(({ id }) => !skip.includes(id.split('/')[0]!))
+    const kept = this.entries.filter(({ id }) => !skip.includes(moduleOf(id)))
     const chain: Chain = new Chain(kept, (call) => this.#carry(call, on, ownKey), this.#isProvider)
     const attempts = attemptsOf(chain, before)
     const on: Arrangement = { providers, protocols, services, attempts, targets: chain.targets }
@@ -157,11 +158,7 @@ export class Generation implements Arrangement {
   async #leave(): Promise<void> {
     if (this.#left) return
     this.#left = true
-    const orphans = this.#instances.filter((instance) => {
-      instance.holders -= 1
-      return instance.holders === 0
-    })
-    const results = await Promise.allSettled(orphans.map((instance) => instance.scope.dispose()))
+    const results = await Promise.allSettled(this.#releases.map((release) => release()))
     for (const result of results) if (result.status === 'rejected') this.#onError(result.reason)
     this.#gone.resolve()
   }

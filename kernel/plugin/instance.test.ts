@@ -12,12 +12,25 @@ import { Meter } from '../chain/meter.ts'
 import { onContained } from '../contain.ts'
 import { createRoot } from '../container.ts'
 import { defineEvent, Events } from '../events.ts'
-import { contextOf, goLive, Instance } from './instance.ts'
+import { contextOf } from './context.ts'
+import { goLive, Instance } from './instance.ts'
 import { Memory } from './memory.ts'
 
 const outbound = { network: networkOf(new Egress([])), secrets: {} }
 
 const Happened = defineEvent('happened', z.number(), { description: 'Something happened.' })
+
+const pluginOf = (id: string) => ({
+  manifest: manifestSchema.parse({
+    id,
+    kind: 'area',
+    version: '1.0.0',
+    title: 'Area',
+    description: 'Listens.',
+  }),
+  memory: new Memory(),
+  meter: new Meter(),
+})
 
 test('what begins when an instance is live begins once, and a failure of it ends nothing else', () => {
   const instance = new Instance('begins')
@@ -29,9 +42,8 @@ test('what begins when an instance is live begins once, and a failure of it ends
     outbound,
     current: () => true,
   }
-  const manifest = { permissions: [] }
-  const context = contextOf(parts, manifest, instance, {}, new Memory(), new Meter())
-  const dormant = contextOf({ ...parts, isDormant: true }, manifest, instance, {}, new Memory(), new Meter())
+  const context = contextOf(parts, pluginOf('begins'), instance, {})
+  const dormant = contextOf({ ...parts, isDormant: true }, pluginOf('begins'), instance, {})
   const begun: string[] = []
   const contained: string[] = []
   onTestFinished(onContained((origin) => contained.push(origin)))
@@ -53,13 +65,6 @@ test('of two instances of a plugin only the latest hears of an event', async () 
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
   const store = await openLevel(path.join(folder, 'db'))
   const events = new Events({ failed() {} })
-  const manifest = manifestSchema.parse({
-    id: 'listener',
-    kind: 'area',
-    version: '1.0.0',
-    title: 'Listener',
-    description: 'Listens.',
-  })
   const old = new Instance('listener')
   const next = new Instance('listener')
   let current: Instance = old
@@ -75,7 +80,7 @@ test('of two instances of a plugin only the latest hears of an event', async () 
   const heard: string[] = []
   for (const instance of [old, next]) {
     const name = instance === old ? 'old' : 'new'
-    const context = contextOf(parts, manifest, instance, {}, new Memory(), new Meter())
+    const context = contextOf(parts, pluginOf('listener'), instance, {})
     context.on(Happened, (n) => heard.push(`${name} ${n}`))
     context.onAny((data) => heard.push(`${name} any ${data}`))
   }

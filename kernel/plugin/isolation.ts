@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { ChainHooks } from '../chain/batches.ts'
-import type { ContextParts, Instance } from './instance.ts'
+import type { ContextParts } from './context.ts'
+import type { Instance } from './instance.ts'
 import type { Plugin } from './plugin-record.ts'
 
 /** Settings that another version of a module stored. */

@@ -5,6 +5,7 @@ import type { LiveRoute } from '../route.ts'
 import type { Token } from '../token.ts'
 import type { Instance } from './instance.ts'
 import { withOnce } from './once.ts'
+import { moduleOf } from './plugin-record.ts'
 import { pathsOf, WireTable } from './wire-table.ts'
 
 /** The offers of instances, together. Each name is taken once. */
@@ -72,5 +73,3 @@ function refusalOf(id: string, what: string, name: unknown, owner: string): stri
   const once = moduleOf(id) === moduleOf(owner) ? '; a module with bindings offers it in once' : ''
   return `${id} claims the ${what} ${called}, which ${owner} has already${once}`
 }
-
-const moduleOf = (id: string): string => id.split('/')[0]!

@@ -1,6 +1,6 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Meter } from '../chain/meter.ts'
-import type { ModuleDefinition, PluginDefinition } from '../contract/plugin.ts'
+import type { Definition } from '../contract/plugin.ts'
 import type { Discovered, Manifest } from '../discovery/manifest.ts'
 import type { Instance } from './instance.ts'
 import type { Memory } from './memory.ts'
@@ -13,6 +13,15 @@ export interface Binding {
   readonly module: string
   readonly name: string
 }
+
+export const bindingName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be lower case letters, digits and dashes')
+
+export const bindingId = (module: string, name: string): string => `${module}/${name}`
+
+/** The module of a binding, or the plugin itself. */
+export const moduleOf = (id: string): string => id.split('/')[0]!
 
 /**
  * A plugin as the registry knows it, or one binding of a module, whose id is `module/name`. A change puts another record
@@ -33,7 +42,7 @@ export interface Plugin {
   /** Lines of the configuration that its setup has refused. */
   readonly misconfigured?: readonly string[]
   /** Its code, once it is imported. */
-  definition: ModuleDefinition | PluginDefinition | undefined
+  definition: Definition | undefined
   /** The settings that it takes, of one whose code is not imported here. */
   described?: z.ZodType
   /** Why it does not run, or why the last change was not taken. */

@@ -3,26 +3,17 @@ import { nearest } from '../../kit/nearest.ts'
 import { detach } from '../contain.ts'
 import type { Manifest } from '../discovery/manifest.ts'
 import { notFound } from '../errors.ts'
-import type { Log } from '../log.ts'
 import { type Arranged, arrangedOf, entryOf, type Placement, placesOf, providersOf } from './arrangement.ts'
 import { Generation } from './generation.ts'
 import { goLive, type Instance } from './instance.ts'
-import type { Isolation } from './isolation.ts'
 import { withOnce } from './once.ts'
-import { type Plugin, type PluginState, type Plugins, stateOf } from './plugin-record.ts'
-import { bindingId } from './records.ts'
-import { schemaOf } from './setup.ts'
-import type { Shadow } from './shadow.ts'
+import { bindingId, type Plugin, type PluginState, type Plugins, stateOf } from './plugin-record.ts'
+import { type SetupParts, schemaOf } from './setup.ts'
 
 /** The parts that a table is made with. */
-export interface TableParts {
-  readonly log: Log
-  readonly isolation: Isolation
-  readonly shadow: Shadow
+export interface TableParts extends Pick<SetupParts, 'log' | 'isolation' | 'shadow'> {
   /** How long a replaced generation may have calls, in milliseconds. */
   readonly retireMs: number
-  /** Number of the first generation; 1 by default. */
-  readonly firstNumber?: number
 }
 
 /** Arrangements that are remembered. */
@@ -41,7 +32,7 @@ export class PluginTable {
 
   constructor(parts: TableParts) {
     this.#parts = parts
-    this.#generation = this.arrange((parts.firstNumber ?? 1) - 1, this.#all)
+    this.#generation = this.arrange(0, this.#all)
   }
 
   get generation(): Generation {

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { CircuitLimits } from '../../config/circuit-limits.ts'
 import type { Collection } from '../../storage/index.ts'
 import { Meter } from '../chain/meter.ts'
@@ -8,7 +7,7 @@ import type { Discovered } from '../discovery/manifest.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import { Memory } from './memory.ts'
-import type { Binding, Plugin } from './plugin-record.ts'
+import { type Binding, bindingId, type Plugin } from './plugin-record.ts'
 import type { PluginTable } from './plugin-table.ts'
 import { effective, type Setting, type SettingChange, type StoredSetting } from './setting.ts'
 
@@ -22,12 +21,6 @@ export interface RecordParts {
   /** When a module that keeps failing is left out. */
   readonly circuit?: CircuitLimits
 }
-
-export const bindingName = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be lower case letters, digits and dashes')
-
-export const bindingId = (module: string, name: string): string => `${module}/${name}`
 
 /** Makes the records of plugins and bindings from what was found, configured and stored. */
 export class Records {
@@ -116,7 +109,7 @@ export class Records {
     const kept = { memory: before?.memory ?? new Memory(), meter: before?.meter ?? this.#meter(id) }
     const own = { definition: undefined, instance: undefined, release: undefined }
     const base = { id, found, manifest, ...(binding && { binding }), stored, problem, ...kept, ...own }
-    const setting = manifest && this.#settingOf({ ...base, setting: undefined }, stored, module)
+    const setting = manifest && this.#settingOf(base, stored, module)
     return { ...base, setting }
   }
 
@@ -125,7 +118,7 @@ export class Records {
    * it unless its settings say otherwise.
    */
   #settingOf(
-    { id, manifest, found, binding }: Plugin,
+    { id, manifest, found, binding }: Omit<Plugin, 'setting'>,
     stored: StoredSetting | undefined,
     module: Setting | undefined,
   ): Setting {

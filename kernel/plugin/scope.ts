@@ -21,13 +21,9 @@ export class Scope {
     return this.#controller.signal
   }
 
-  get closed(): boolean {
-    return this.#disposed !== undefined
-  }
-
   /** Takes over a release. On a closed scope it runs at once, and acquiring is an error. */
   own(release: Release): void {
-    if (this.closed) {
+    if (this.#disposed) {
       release()
       throw new Error(`${this.name} is disposed; nothing can be acquired through it`)
     }

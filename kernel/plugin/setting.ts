@@ -71,10 +71,7 @@ export function effective(defaults: Defaults, ...layers: readonly (SettingChange
 export function changed(
   stored: StoredSetting | undefined,
   change: SettingChange,
-  {
-    setting,
-    version,
-  }: { readonly setting?: Setting | undefined; readonly version?: string | undefined } = {},
+  { setting, version }: Pick<StoredSetting, 'version'> & { readonly setting?: Setting | undefined } = {},
 ): StoredSetting {
   const { config, ...rest } = change
   const next: StoredSetting = { ...stored, updated_at: new Date().toISOString() }

@@ -3,18 +3,19 @@ import { deepFreeze } from '../call/read-only.ts'
 import { hooksOf } from '../chain/hooks.ts'
 import { readOnlyEvents, readOnlyHooks } from '../chain/read-only.ts'
 import { checkedHooks } from '../chain/returned.ts'
-import type { ModuleDefinition, OnceContext, PluginDefinition } from '../contract/plugin.ts'
+import type { Definition, OnceContext } from '../contract/plugin.ts'
 import { inTime, setupLimit } from '../discovery/in-time.ts'
 import { load, located } from '../discovery/loader.ts'
 import { isPlaced } from '../discovery/manifest.ts'
 import { HookFault } from '../hook-fault.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
-import { type ContextParts, contextOf, giveBack, Instance } from './instance.ts'
+import { type ContextParts, contextOf } from './context.ts'
+import { giveBack, Instance } from './instance.ts'
 import { type Isolation, isolationOf } from './isolation.ts'
-import { makeOnce, type Once } from './once.ts'
+import { makeOnce, runningOnce } from './once.ts'
 import { parseSettings } from './parse-settings.ts'
-import type { Plugin } from './plugin-record.ts'
+import type { Plugin, Plugins } from './plugin-record.ts'
 import type { Shadow } from './shadow.ts'
 
 /** The parts that plugins are set up with. */
@@ -24,10 +25,7 @@ export interface SetupParts extends ContextParts {
 }
 
 /** A plugin's code, imported when first needed. */
-export async function definitionOf(
-  plugin: Plugin,
-  ms = setupLimit(plugin.found),
-): Promise<ModuleDefinition | PluginDefinition> {
+export async function definitionOf(plugin: Plugin, ms = setupLimit(plugin.found)): Promise<Definition> {
   if (plugin.definition) return plugin.definition
   if (isolationOf(plugin) === 'worker') throw new HookFault(`${plugin.id} runs in a worker, and only there`)
   const { entry, staged } = plugin.found
@@ -59,13 +57,14 @@ export async function settingsOf(plugin: Plugin, isolation: Isolation): Promise<
 }
 
 /**
- * A new instance of a plugin, under what its module has once: `once` where that is there already. When its setup fails,
- * everything it had acquired is given back first.
+ * A new instance of a plugin among these, under what its module has once, also among those that run `before`. When its setup
+ * fails, everything it had acquired is given back first.
  */
 export async function setUp(
   plugin: Plugin,
   parts: SetupParts,
-  module: { readonly record: Plugin; readonly once: Once | undefined },
+  plugins: Plugins,
+  before: Plugins = plugins,
 ): Promise<Instance> {
   const instance = new Instance(plugin.id)
   instance.mode = plugin.setting?.mode ?? 'enforce'
@@ -81,10 +80,11 @@ export async function setUp(
       const own = isSafe ? { ...parts, events: readOnlyEvents(parts.events) } : parts
       if ('once' in definition && definition.once) {
         const run = (context: OnceContext) => inTime(definition.once!(context), setupMs, 'its once')
-        instance.once = module.once ?? (await makeOnce(module.record, own, run))
-        instance.scope.own(instance.once.hold())
+        const module = plugin.binding ? plugins.get(plugin.binding.module)! : plugin
+        instance.once = runningOnce(plugin, plugins, before) ?? (await makeOnce(module, own, run))
+        instance.scope.own(instance.once.instance.hold())
       }
-      const context = contextOf(own, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
+      const context = contextOf(own, plugin, instance, settings)
       const made = definition.setup(context, instance.once?.value)
       const hooks = checkedHooks(await inTime(made, setupMs, 'its setup'))
       if (!isPlaced(plugin.manifest) && hooksOf(hooks).length > 0)

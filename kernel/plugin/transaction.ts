@@ -1,47 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ConfigError } from '../../config/config.ts'
-import type { Actor, SectionValue } from '../contract/section.ts'
 import { explain } from '../discovery/manifest.ts'
 import { conflict } from '../errors.ts'
+import type { Change } from './change.ts'
 import { giveBack, type Instance } from './instance.ts'
 import { migrate } from './migration.ts'
 import { Offers } from './offers.ts'
-import { runningOnce } from './once.ts'
 import { missingOf, type Plugin, type Plugins } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
 import type { Records } from './records.ts'
 import type { StoredSetting } from './setting.ts'
 import { type SetupParts, settingsOf, setUp } from './setup.ts'
-
-/** The subject of a change: the settings of plugins and bindings, the code of a plugin, or its removal. */
-export type PluginNews =
-  | { readonly set: readonly string[] }
-  | { readonly installed: string }
-  | { readonly removed: string }
-
-/** The news that other threads receive, with the number of the generation that the change led to. */
-export type NumberedNews = PluginNews & { readonly generation: number }
-
-/** The intended state of plugins and bindings: all of it takes effect, or nothing. */
-export interface Change {
-  /** Records for the places of those with their ids. One that has an instance keeps it. */
-  readonly put?: readonly Plugin[]
-  readonly remove?: readonly Plugin[]
-  /** How much of `put` that is switched on must start: all or nothing changes, some may fail, or none is started. */
-  readonly start?: 'all' | 'some' | 'none'
-  /** Rows to write once everything stands ready; undefined deletes one. When that fails, nothing changes. */
-  readonly rows?: ReadonlyMap<string, StoredSetting | undefined>
-  /** Values of sections to write with the rows. */
-  readonly values?: readonly SectionValue[]
-  /** The generation that a rollback goes back to. */
-  readonly to?: number
-  /** Whether it is only tried: everything is made ready and checked, and nothing changes. */
-  readonly isTrial?: boolean
-  /** The caller; a change that would lock out the caller is refused. */
-  readonly actor?: Actor | undefined
-  /** The news for other threads and listeners. */
-  readonly news?: PluginNews
-}
 
 /** How long what a plugin remembers is kept once it is switched off, in milliseconds. */
 const memoryMs = 10 * 60_000
@@ -128,12 +97,11 @@ export class Transaction {
 
   async #start(given: Plugin): Promise<Plugin> {
     const stored = await migrate(given, this.#parts.isolation)
-    const plugin = stored === given.stored ? given : this.#withStored(given, stored)
+    const module = given.binding && this.plugins.get(given.binding.module)?.setting
+    const plugin = stored === given.stored ? given : this.#records.withSettings(given, stored, module)
     const { id, memory } = plugin
     const { source } = memory
-    const record = plugin.binding ? this.plugins.get(plugin.binding.module)! : plugin
-    const once = runningOnce(plugin, this.plugins.values(), this.#before.values())
-    const instance = await setUp(plugin, this.#parts, { record, once })
+    const instance = await setUp(plugin, this.#parts, this.plugins, this.#before)
     this.#started.set(instance, async () => {
       this.#started.delete(instance)
       await giveBack(instance, this.#parts.log)
@@ -141,11 +109,6 @@ export class Transaction {
     })
     if (stored && plugin !== given) this.rows.set(id, stored)
     return { ...plugin, instance, problem: undefined }
-  }
-
-  #withStored(plugin: Plugin, stored: StoredSetting | undefined): Plugin {
-    const module = plugin.binding && this.plugins.get(plugin.binding.module)?.setting
-    return this.#records.withSettings(plugin, stored, module)
   }
 
   /** Throws a conflict when something that runs needs what does not run any more. */

@@ -77,7 +77,7 @@ class Filtering implements AsyncIterator<readonly Chunk[]> {
     if (this.#stopped) return
     const stage = this.#stages[place]
     if (stage) stage.push(chunk)
-    else this.#leave(chunk)
+    else this.#batch.push(chunk)
   }
 
   /**
@@ -97,10 +97,6 @@ class Filtering implements AsyncIterator<readonly Chunk[]> {
   #end(): void {
     for (const stage of this.#stages) stage.end()
     this.#stopped = true
-  }
-
-  #leave(chunk: Chunk): void {
-    this.#batch.push(chunk)
   }
 
   #take(): Chunk[] {

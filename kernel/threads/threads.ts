@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { Meter } from '../chain/meter.ts'
 import { defineEvent, type Events, type Occurrence } from '../events.ts'
 import type { HttpServer } from '../http/server.ts'
+import type { NumberedNews } from '../plugin/change.ts'
 import type { Plugin } from '../plugin/plugin-record.ts'
 import type { Registry } from '../plugin/registry.ts'
-import type { NumberedNews } from '../plugin/transaction.ts'
 import type { QueueStatus, Queues } from '../queues.ts'
 
 export const ThreadEnded = defineEvent('thread.ended', z.object({ thread: z.int() }), {

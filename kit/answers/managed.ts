@@ -1,5 +1,5 @@
 import type { AnswerCache, CachedAnswer, CachedWhich } from '../../contract/answer-caches.ts'
-import type { Context } from '../../kernel/contract/plugin.ts'
+import type { Context } from '../../kernel/contract/context.ts'
 import type { ListOptions } from '../../storage/index.ts'
 import type { Entries } from './entries.ts'
 import { answersIn, clearingsIn, isCleared, type StoredEntry, sizeOf } from './entry.ts'

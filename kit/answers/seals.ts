@@ -1,7 +1,7 @@
 import type { Sealing } from '../../contract/sealing.ts'
 import type { Call } from '../../kernel/call/call.ts'
 import type { Awaitable } from '../../kernel/chain/hooks.ts'
-import type { Context } from '../../kernel/contract/plugin.ts'
+import type { Context } from '../../kernel/contract/context.ts'
 import { bodySeals, type Seal } from '../body-seals.ts'
 import type { CacheEntry, StoredEntry } from './entry.ts'
 

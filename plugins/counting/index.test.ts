@@ -9,7 +9,8 @@ import { FirstRelay, ThreadRelay } from '../../gateway/threads/relay.ts'
 import { Meter } from '../../kernel/chain/meter.ts'
 import { createRoot } from '../../kernel/container.ts'
 import { Events } from '../../kernel/events.ts'
-import { contextOf, Instance } from '../../kernel/plugin/instance.ts'
+import { contextOf } from '../../kernel/plugin/context.ts'
+import { Instance } from '../../kernel/plugin/instance.ts'
 import { Memory } from '../../kernel/plugin/memory.ts'
 import type { Relay } from '../../kernel/plugin/relay.ts'
 import { Egress } from '../../network/egress.ts'
@@ -68,11 +69,13 @@ function processOn(store = engine.namespace(`after-${started.length}`)) {
           current: () => true,
           relay: relayOf(thread),
         },
-        manifestSchema.parse(manifest),
+        {
+          manifest: manifestSchema.parse(manifest),
+          memory: thread === 1 ? memory : new Memory(),
+          meter: new Meter(),
+        },
         instance,
         {},
-        thread === 1 ? memory : new Memory(),
-        new Meter(),
       )
       await plugin.setup(context as Context<Record<string, never>>)
       const counting = instance.services.get(Counting) as Counting
