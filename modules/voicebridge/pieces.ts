@@ -14,7 +14,7 @@ const blank = /^[ \t]*$/
 const heading = /^[ \t]*#{1,6}[ \t]/
 const blockStart = /^[ \t]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|>|`{3}|~{3}|\|)/
 /** The beginning of a line that may become the beginning of a block, of code or of a table. */
-const maybeStart = /^[ \t]*(?:[-*+][ \t]*|\d{1,9}(?:[.)][ \t]*)?|#{1,6}|>[ \t>]*)?(?:`{0,2}|~{0,2})$/
+const maybeStart = /^[ \t>]*(?:[-*+][ \t]*|\d{1,9}(?:[.)][ \t]*)?|#{1,6})?(?:`{0,2}|~{0,2})$/
 
 /** A longer table is spoken in several parts. */
 const longestTable = 20_000

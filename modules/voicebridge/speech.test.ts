@@ -160,6 +160,7 @@ test('an answer sounds the same however it arrives', () => {
         const letters = speech({ format })
         expect([...whole.split('').flatMap((one) => letters.push(one)), ...letters.end('')]).toEqual(expected)
       }),
+      { examples: [[['> 1. ', '~~~']], [['> > - ', '``', '`\ncode']]] },
     )
 })
 

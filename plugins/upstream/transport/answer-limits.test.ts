@@ -198,7 +198,7 @@ describe('a client whose provider’s answer is beyond its limits', () => {
     `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
 
   test.each([
-    ['too large', { chunks: [event('Well')], endless: event('and so on') }, /too large/],
+    ['too large', { chunks: [event('Well')], endless: event('and so on '.repeat(100)) }, /too large/],
     ['too slow', { chunks: [event('Well'), event('then')], hangAfter: 1 }, /within 1000 ms/],
   ])('is told so inside the stream once it has begun: %s', async (_, script, told) => {
     played.upstream.reply(script)
