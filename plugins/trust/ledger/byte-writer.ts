@@ -1,5 +1,7 @@
 /** At most so many bytes of UTF-8 has one unit of UTF-16. */
 const bytesOfUnit = 3
+/** Of a longer text it is worth knowing how many bytes it has, before there is room for the most that it could have. */
+const long = 16_384
 const sizeBytes = 4
 const numberBytes = 8
 
@@ -50,7 +52,8 @@ export class ByteWriter {
 
   /** Adds how many bytes of UTF-8 a text has, in four bytes, and these. */
   sized(text: string): void {
-    this.#reserve(sizeBytes + text.length * bytesOfUnit)
+    const most = text.length > long ? Buffer.byteLength(text) : text.length * bytesOfUnit
+    this.#reserve(sizeBytes + most)
     const start = this.#length + sizeBytes
     const size = this.#bytes.write(text, start)
     this.#bytes.writeUInt32LE(size, this.#length)
