@@ -29,7 +29,10 @@ export class LinkingThread {
   /** As `link` does it, one batch after the other. Rejects when the thread does not come through it. */
   link(drafts: Uint8Array, end: End): Promise<Linked> {
     const linked = this.#turn.then(() => this.#link(drafts, end))
-    this.#turn = linked.catch(() => {})
+    this.#turn = linked.catch(() => {
+      // A thread that is being ended may still write there.
+      this.#usual = undefined
+    })
     return linked
   }
 
