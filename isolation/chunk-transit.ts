@@ -2,12 +2,14 @@ import type { CompletionChunk } from '../kernel/call/canonical.ts'
 import { type GatewayError, internalError } from '../kernel/errors.ts'
 import { HookFault } from '../kernel/hook-fault.ts'
 import { Chunk } from '../kernel/stream/chunk.ts'
+import { readable } from '../kit/readable.ts'
 
-/** A chunk as it crosses: the other side parses a provider's event, unless this side has parsed it before. */
+/** A chunk as it crosses: the other side parses a provider's event, unless it was parsed before, or is several. */
 interface ChunkView {
   /** The event's bytes, one a character: so they cross as one copy, whatever buffer they are a part of. */
   readonly raw?: string
   readonly data?: CompletionChunk
+  readonly events: number
 }
 
 /** Chunks on their way to a worker, and the number of the first. */
@@ -35,10 +37,6 @@ export class ChunkTransit {
   leave(batch: readonly Chunk[]): ChunkBatch {
     const first = this.#count
     for (const chunk of batch) this.#held.set(this.#count++, chunk)
-    const viewOf = ({ raw, seen }: Chunk): ChunkView => ({
-      ...(raw && { raw: raw.toString('latin1') }),
-      ...(seen && { data: seen }),
-    })
     return { first, chunks: batch.map(viewOf) }
   }
 
@@ -69,13 +67,20 @@ export class ChunkTransit {
   }
 }
 
+function viewOf(chunk: Chunk): ChunkView {
+  const { raw, seen, events } = chunk
+  const data = events > 1 ? readable(() => chunk.data) : seen
+  return { events, ...(raw && { raw: raw.toString('latin1') }), ...(data && { data }) }
+}
+
 /** The other end of a transit, in the worker. */
 export class ChunkArrivals {
   readonly #numbers = new WeakMap<Chunk, number>()
 
   enter({ first, chunks }: ChunkBatch): Chunk[] {
-    return chunks.map(({ raw, data }, i) => {
-      const chunk = raw === undefined ? Chunk.of(data!) : Chunk.fromBytes(Buffer.from(raw, 'latin1'), data)
+    return chunks.map(({ raw, data, events }, i) => {
+      const bytes = Buffer.from(raw ?? '', 'latin1')
+      const chunk = raw ? Chunk.fromBytes(bytes, data, undefined, events) : Chunk.of(data!)
       this.#numbers.set(chunk, first + i)
       return chunk
     })

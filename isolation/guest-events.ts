@@ -54,8 +54,7 @@ export class GuestEvents implements EventBus {
 
   /** Hears an event. One about a call arrives with the call, and what it ended in, which were left out of its data. */
   async hear(event: SentEvent, about?: object): Promise<void> {
-    await this.#heard.tell(
-      receive(about ? { ...event, data: { ...(event.data as object), ...about } } : event),
-    )
+    const whole = about ? { ...event, data: { ...(event.data as object), ...about } } : event
+    await this.#heard.tell(receive(whole))
   }
 }

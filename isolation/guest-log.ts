@@ -1,4 +1,5 @@
 import type { Log } from '../kernel/log.ts'
+import { readable } from '../kit/readable.ts'
 import { thrownOf } from '../workers/thrown.ts'
 import type { Host } from './guest-calls.ts'
 
@@ -23,12 +24,9 @@ export function guestLog(host: () => Host, more: Facts = {}): Log {
 
 /** Facts of a log line without what cannot cross; none of a line whose facts cannot be put into words. */
 function plain(facts: unknown): Facts {
-  try {
-    const clean = JSON.stringify(facts, (_, value) => (value instanceof Error ? describeError(value) : value))
-    return clean === undefined ? {} : JSON.parse(clean)
-  } catch {
-    return {}
-  }
+  const clean = readable(() => JSON.stringify(facts, described))
+  return clean === undefined ? {} : JSON.parse(clean)
 }
 
-const describeError = (error: Error) => ({ ...thrownOf(error), stack: error.stack })
+const described = (_: string, value: unknown): unknown =>
+  value instanceof Error ? { ...thrownOf(value), stack: value.stack } : value

@@ -32,16 +32,15 @@ export class GuestRun extends Passage<ChunkItems, ChunkBatch> {
 
   /** What a filter makes of one more batch, as far as it goes without another. */
   feed(stream: number, fed: Fed): Promise<ChunkItems | undefined> {
-    const hungry = new Promise<ChunkItems>((resolve) => {
-      this.#isHungry = resolve
-    })
+    const hungry = Promise.withResolvers<ChunkItems>()
+    this.#isHungry = hungry.resolve
     if (this.#feed) this.#feed(fed.batch)
     else this.#fed = fed
     this.#feed = undefined
     this.#making ??= this.read(stream).finally(() => {
       this.#making = undefined
     })
-    return Promise.race([this.#making, hungry])
+    return Promise.race([this.#making, hungry.promise])
   }
 
   protected async ask(stream: number, isLeft: boolean): Promise<ChunkBatch | undefined> {

@@ -1,6 +1,6 @@
 import type { Attempt } from '../kernel/call/attempt.ts'
-import type { Completion } from '../kernel/call/canonical.ts'
 import { Trace } from '../kernel/call/trace.ts'
+import { readable } from '../kit/readable.ts'
 import { type Addition, type AttemptView, additions, type TraceMarks, type TraceView } from './call-view.ts'
 import type { GuestCall } from './guest-calls.ts'
 
@@ -56,15 +56,8 @@ export class GuestTrace extends Trace {
         reasons.push([number, reasonNext])
       this.#reasons.set(number, reasonNext)
     }
-    return { facts: this.facts, cached, reasons, body: isOver ? recorded(this.body) : undefined }
-  }
-}
-
-/** A body that cannot be put together is not recorded. */
-function recorded(body: Trace['body']): Completion | undefined {
-  try {
-    return body?.()
-  } catch {
-    return undefined
+    // A body that cannot be put together is not recorded.
+    const body = isOver ? readable(() => this.body?.()) : undefined
+    return { facts: this.facts, cached, reasons, body }
   }
 }

@@ -80,8 +80,8 @@ describe('a module in a worker', () => {
         if (call.request.user === 'answer') return { kind: 'whole', body: { choices: [{ index: 0, message: { role: 'assistant', content: 'here' }, finish_reason: 'stop' }] } }
       },
       detect: { reply: { reach: 6, scan: (text, place, call, from) => {
-        const start = text.indexOf('secret', from)
-        return start < 0 ? [] : [{ start, end: start + 6, label: 'word', action: 'replace', replacement: '***' }]
+        const starts = Array.from(text.slice(from).matchAll(/secret/g), ({ index }) => from + index)
+        return starts.map((start) => ({ start, end: start + 6, label: 'word', action: 'replace', replacement: '***' }))
       } } },
     }`,
       { finds: 'policy' },
@@ -94,6 +94,33 @@ describe('a module in a worker', () => {
     const { guardrails } = await far.traceOf(response)
     const spans = [2, 18].map((start) => ({ role: 'assistant', kind: 'content', start, end: start + 6 }))
     expect(guardrails).toMatchObject([{ module: 'far', type: 'policy', label: 'word', count: 2, spans }])
+  })
+
+  test('gets events that came together as one chunk, with what they add, and gives them back as they came', async () => {
+    await withModule(`let events = 0
+      let text = ''
+      return {
+        stream: () => ({ push(chunk, out) {
+          events += chunk.events
+          try { text += chunk.data.choices[0]?.delta?.content ?? '' } catch { text += '!' }
+          out.emit(chunk)
+        } }),
+        settled() { ctx.report('settled', events + ' ' + text) },
+      }`)
+    const frame = (content: string) =>
+      `data: {"id":"c","choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`
+    const end = 'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+    const events = ['a', 'b', 'ć', 'd', 'e'].map(frame)
+    const odd = ['x', 'y', 'b\tad'].map(frame)
+    for (const [chunks, said] of [
+      [events, '6 abćde'],
+      [odd, '10 abćdex!'],
+    ] as const) {
+      upstream.reply({ chunks: [[...chunks, end, 'data: [DONE]\n\n'].join('')] })
+      expect(await (await call({ stream: true })).text()).toBe([...chunks, end, 'data: [DONE]\n\n'].join(''))
+      const reports = async () => (await gateway.api('GET', '/api/proxy/modules/far/events')).body.events
+      await expect.poll(async () => (await reports())[0]?.detail).toBe(said)
+    }
   })
 
   test('keeps what it remembers over a change of its settings', async () => {

@@ -2,6 +2,7 @@ import type { Completion } from '../kernel/call/canonical.ts'
 import { answerTexts } from './answer-texts.ts'
 import { parseForeign } from './foreign-json.ts'
 import { orderedJson } from './ordered-json.ts'
+import { readable } from './readable.ts'
 
 /** The fields and types of an answer that is JSON or calls functions, equal for answers of one form; undefined for prose. */
 export function answerStructure(body: Completion): string | undefined {
@@ -26,10 +27,4 @@ function typeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, typeOf(field)]))
 }
 
-function valueIn(json: string): unknown {
-  try {
-    return parseForeign(json)
-  } catch {
-    return undefined
-  }
-}
+const valueIn = (json: string): unknown => readable(() => parseForeign(json))

@@ -1,12 +1,7 @@
 import type { ChoiceDelta, CompletionChunk, Delta } from '../kernel/call/canonical.ts'
+import { providerError } from '../kernel/errors.ts'
 import { parseChunk } from '../kernel/stream/parse.ts'
-
-/** An event that a template fits: its text, and where in the whole text the event ends. */
-export interface Fit {
-  readonly text: string
-  readonly padding: string
-  readonly end: number
-}
+import { readable } from './readable.ts'
 
 /** Texts of a delta that grow event by event. */
 const growing = ['content', 'reasoning_content', 'reasoning'] as const
@@ -16,7 +11,8 @@ const padded = 'obfuscation'
 
 /**
  * The parts that the events of a stream share, as they are written: all but one text, and padding. JSON in which one string
- * takes the place of another means the same but for that string, so an event that fits need not be parsed.
+ * takes the place of another means the same but for that string, so an event that fits need not be parsed, and neighbours that
+ * fit mean what one event with all of their texts would.
  */
 export class EventTemplate {
   readonly #before: string
@@ -34,35 +30,68 @@ export class EventTemplate {
     this.#like = like
   }
 
-  /** The template of an event, given what it means; undefined for one that tells more than a growing text. */
-  static of(event: string, data: CompletionChunk): EventTemplate | undefined {
-    const field = growingField(data)
-    if (field === undefined) return undefined
+  /**
+   * The template of an event, as it is written and what it means; undefined for one that tells more than a growing text, or is
+   * no JSON. Its own parts are ASCII, so that it fits events whether their bytes are read as UTF-8 or as Latin-1.
+   */
+  static of(event: string, known?: CompletionChunk): EventTemplate | undefined {
+    const data = known ?? readable(() => parseChunk(event))
+    const field = data && growingField(data)
+    if (!data || field === undefined) return undefined
     const [before, rest] = withoutString(event, field) ?? []
     if (before === undefined || rest === undefined) return undefined
     const parts = [before, ...(withoutString(rest, padded) ?? [rest])]
+    if (!parts.every((part) => ascii.test(part))) return undefined
     const template = new EventTemplate(parts, field, data)
     return template.#isTrue() ? template : undefined
   }
 
-  /** Fits the template to the event that begins at this place; undefined when it is another kind of event. */
-  fit(events: string, at: number): Fit | undefined {
+  /** Where the event ends that begins at this place; -1 when it is another kind of event, or not all of it is there. */
+  endOf(events: string, at: number): number {
+    if (!isAt(events, at, this.#before)) return -1
     const start = at + this.#before.length
-    if (!isAt(events, at, this.#before)) return undefined
-    const close = closingQuote(events, start)
-    if (close === -1 || !isAt(events, close, this.#between)) return undefined
-    const text = unquoted(events, start, close)
-    if (text === undefined) return undefined
-    const end = close + this.#between.length
-    if (this.#after === undefined) return { text, padding: '', end }
-    const last = closingQuote(events, end)
-    if (last === -1 || !isAt(events, last, this.#after)) return undefined
-    const padding = unquoted(events, end, last)
-    return padding === undefined ? undefined : { text, padding, end: last + this.#after.length }
+    let quote = closingQuote(events, start)
+    if (quote === -1 || !isAt(events, quote, this.#between)) return -1
+    let end = quote + this.#between.length
+    if (this.#after !== undefined) {
+      quote = closingQuote(events, end)
+      if (quote === -1 || !isAt(events, quote, this.#after)) return -1
+      end = quote + this.#after.length
+    }
+    // A line feed in a text ends its line, so what follows is no text.
+    return events.indexOf('\n', start) < quote ? -1 : end
   }
 
-  /** The chunk of an event that fits. */
-  chunk(text: string, padding: string): CompletionChunk {
+  /** Events that fit, one by one. */
+  split(events: Buffer): Buffer[] {
+    const all = events.toString('latin1')
+    const apart: Buffer[] = []
+    for (let at = 0, end = 0; at < all.length; at = end) {
+      end = this.endOf(all, at)
+      apart.push(events.subarray(at, end))
+    }
+    return apart
+  }
+
+  /** The chunk of events that fit, which adds all of their texts. Throws a coded error where one of these is no JSON. */
+  read(events: Buffer): CompletionChunk {
+    const all = events.toString()
+    let text = ''
+    let padding = ''
+    for (let at = 0; at < all.length; ) {
+      const start = at + this.#before.length
+      const close = closingQuote(all, start)
+      text += unquoted(all, start, close)
+      at = close + this.#between.length
+      if (this.#after === undefined) continue
+      const last = closingQuote(all, at)
+      padding += unquoted(all, at, last)
+      at = last + this.#after.length
+    }
+    return this.#chunk(text, padding)
+  }
+
+  #chunk(text: string, padding: string): CompletionChunk {
     const choice = this.#like.choices[0]!
     const choices = [{ ...choice, delta: { ...choice.delta, [this.#field]: text } }]
     return this.#after === undefined
@@ -73,15 +102,12 @@ export class EventTemplate {
   /** Whether another text in these places changes these fields, and no others that are spelled the same. */
   #isTrue(): boolean {
     const parts = [this.#before, this.#between, ...(this.#after === undefined ? [] : [this.#after])]
-    try {
-      const probe = parseChunk(`${parts[0]}text${parts[1]}${parts.length > 2 ? `padding${parts[2]}` : ''}`)
-      return (
-        probe.choices[0]?.delta?.[this.#field] === 'text' &&
-        (this.#after === undefined || probe[padded] === 'padding')
-      )
-    } catch {
-      return false
-    }
+    const event = `${parts[0]}text${parts[1]}${parts.length > 2 ? `padding${parts[2]}` : ''}`
+    const probe = readable(() => parseChunk(event))
+    return (
+      probe?.choices[0]?.delta?.[this.#field] === 'text' &&
+      (this.#after === undefined || probe[padded] === 'padding')
+    )
   }
 }
 
@@ -132,16 +158,18 @@ function closingQuote(json: string, from: number): number {
   return -1
 }
 
-/** The value of a JSON string between its quotes; undefined when it is none. */
-function unquoted(json: string, start: number, end: number): string | undefined {
+/** The value of a JSON string between its quotes. */
+function unquoted(json: string, start: number, end: number): string {
   const inner = json.slice(start, end)
   if (!escaped.test(inner)) return inner
   try {
     return JSON.parse(`"${inner}"`) as string
-  } catch {
-    return undefined
+  } catch (cause) {
+    throw providerError('The provider sent an event that is not JSON.', { cause })
   }
 }
 
 /** The characters that JSON writes with a backslash, and those that may not be in its strings at all. */
 const escaped = /[\\\p{Cc}]/u
+
+const ascii = /^[\x20-\x7e\r\n]*$/

@@ -6,7 +6,7 @@ export { compileGlobs, compileWhen } from '../kernel/chain/when.ts'
 export { contain, detach } from '../kernel/contain.ts'
 export { WindowLimit, type WindowLimitOptions } from '../kernel/http/window-limit.ts'
 export { Assembler } from '../kernel/stream/assemble.ts'
-export { finishChunk, hasContent } from '../kernel/stream/chunk.ts'
+export { finishChunk } from '../kernel/stream/chunk.ts'
 export { toChunks } from '../kernel/stream/chunks.ts'
 export { collect, replyWith } from '../kernel/stream/collect.ts'
 export { filterStream } from '../kernel/stream/filter.ts'
@@ -49,6 +49,7 @@ export {
   classOf as characterClassOf,
 } from './characters.ts'
 export { isCard, isIban, isLuhn } from './check-digits.ts'
+export { dataOf, eventsOf } from './chunk-events.ts'
 export { ChunkReader } from './chunk-reader.ts'
 export { CleanTexts } from './clean-texts.ts'
 export { Configurations } from './configurations.ts'
@@ -92,6 +93,7 @@ export {
   longestGuardrailMatch,
   oneSource,
 } from './guardrail-rule.ts'
+export { hasContent } from './has-content.ts'
 export { callsTool, HeldAnswer, type Judge } from './held-answer.ts'
 export {
   type HiddenCharacter,
@@ -165,6 +167,7 @@ export { type RuleName as LintRule, ruleNames as lintRules } from './prompt-lint
 export { allProtocolOptions, protocolOptions } from './protocol-options.ts'
 export { protocolOptionsHooks } from './protocol-options-hooks.ts'
 export { Race } from './race.ts'
+export { readable } from './readable.ts'
 export { contentFields, openDefaults } from './request-defaults.ts'
 export { isOfRequest } from './request-fault.ts'
 export { daysOf, retained, usualDays } from './retained.ts'

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Finder } from './find-all.ts'
+import { readable } from './readable.ts'
 
 /** Loaded with the first pattern: a gateway without any starts without it. */
 const load = (): typeof import('re2js') => createRequire(import.meta.url)('re2js')
@@ -15,13 +16,8 @@ export function isPattern(source: string): boolean {
 }
 
 /** The steps of a pattern's program, each of which may be taken for each character; undefined for what is no pattern. */
-export function patternSize(source: string): number | undefined {
-  try {
-    return load().RE2JS.compile(source).programSize()
-  } catch {
-    return undefined
-  }
-}
+export const patternSize = (source: string): number | undefined =>
+  readable(() => load().RE2JS.compile(source).programSize())
 
 /** The test whether an operator's pattern matches anywhere in a text, in time linear in the text. */
 export function patternTest(source: string): (text: string) => boolean {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../test/suite/runs.ts'
-import { carriesData, EventSplitter, encodeEvent, eventData, isDone } from './sse.ts'
+import { carriesData, type EventForm, EventSplitter, encodeEvent, eventData, isDone } from './sse.ts'
 
 /** The events that a splitter gives for these bytes in these pieces, its rest included. */
 function split(pieces: readonly Buffer[]): string[] {
@@ -45,6 +45,76 @@ describe('the splitter', () => {
       ),
       runs(1000),
     )
+  })
+
+  test('gives events of one form together and others one by one, all of their bytes, at any way of cutting', () => {
+    const form: EventForm = {
+      endOf(events, at) {
+        const [run] = /^data: a*\n\n/.exec(events.slice(at)) ?? []
+        return run === undefined ? -1 : at + run.length
+      },
+    }
+    const text = fc.constantFrom('data: aa\n\n', 'data: aé\n\n', 'data: a\n\n', ': a\n\n', 'data: a\r\n\r\n')
+    fc.assert(
+      fc.property(
+        fc.array(text, { maxLength: 12 }),
+        fc.array(fc.nat({ max: 120 }), { maxLength: 8 }),
+        (texts, at) => {
+          const bytes = Buffer.from(texts.join(''))
+          const splitter = new EventSplitter()
+          const given: string[] = []
+          let together = 0
+          for (const piece of cutBytes(
+            bytes,
+            at.map((place) => Math.min(place, bytes.length)),
+          )) {
+            splitter.add(Buffer.from(piece))
+            for (let went = true; went; ) {
+              const run = splitter.run(form)
+              if (run) {
+                const events = run.bytes.toString().match(/.*\n\n/g)!
+                expect(events).toHaveLength(run.events)
+                given.push(...events)
+                together += run.events
+              }
+              const event = splitter.next()
+              if (event) given.push(event.toString())
+              went = event !== undefined
+            }
+          }
+          expect(given).toEqual(texts)
+          expect(together).toBe(texts.filter((one) => form.endOf(one, 0) !== -1).length)
+        },
+      ),
+      runs(500),
+    )
+  })
+
+  test('looks for no run in the middle of a long event, however it grows', () => {
+    const splitter = new EventSplitter()
+    let looks = 0
+    const form: EventForm = {
+      endOf() {
+        looks += 1
+        return -1
+      },
+    }
+    for (let i = 0; i < 100; i += 1) {
+      splitter.add(Buffer.alloc(1024, 'x'))
+      expect(splitter.run(form)).toBeUndefined()
+      expect(splitter.next()).toBeUndefined()
+    }
+    expect(looks).toBeLessThan(10)
+    splitter.add(Buffer.from('\n\n'))
+    expect(splitter.next()).toHaveLength(100 * 1024 + 2)
+  })
+
+  test('gives no run behind an event that was refused', () => {
+    const splitter = new EventSplitter()
+    splitter.add(Buffer.from(`data: ${'['.repeat(2_000)}\n\ndata: a\n\n`))
+    expect(() => splitter.next()).toThrow('nested too deeply')
+    expect(splitter.run({ endOf: (events) => events.length })).toBeUndefined()
+    expect(() => splitter.next()).toThrow('nested too deeply')
   })
 
   test('gives the same byte by byte', () => {

@@ -8,6 +8,21 @@ const empty = Buffer.alloc(0)
 /** An event that is longer, or lies deeper, than any that is sent in good faith: a provider's failure. */
 export class EventRefused extends RangeError {}
 
+/** Tells events of one form by how they are written, each byte a character. */
+export interface EventForm {
+  /** Where the event ends that begins at this place; -1 when it has another form, or not all of it is there. */
+  endOf(events: string, at: number): number
+}
+
+/** Whole events that lie behind each other. */
+export interface EventRun {
+  readonly bytes: Buffer
+  readonly events: number
+}
+
+/** The start of an event that was searched so far in vain is not read again and again. */
+const longStart = 4096
+
 /**
  * Cuts a byte stream into server-sent events, wherever the chunks of it are cut. Events keep their bytes, blank line included,
  * so that they can be passed on untouched. Lines end with LF or CR LF; no provider sends the lone CR that the standard also
@@ -21,6 +36,9 @@ export class EventSplitter {
   #end = 0
   /** Where the search for the blank line goes on, so that a slowly growing event is not searched again and again. */
   #searched = 0
+  /** What is in the buffer from `#textStart` on, each byte a character, once a run was looked for. */
+  #text: string | undefined
+  #textStart = 0
   readonly #maxBytes: number
   #refused: EventRefused | undefined
 
@@ -30,39 +48,80 @@ export class EventSplitter {
 
   /** The events that are complete with these bytes. */
   push(bytes: Buffer): Buffer[] {
-    this.#limit()
-    this.#append(bytes)
-    const buffer = this.#buffer.subarray(0, this.#end)
+    this.add(bytes)
     const events: Buffer[] = []
-    let at = buffer.indexOf(LF, this.#searched)
-    while (at !== -1 && !this.#refused) {
-      const end = blankLineEnd(buffer, at)
-      if (end === undefined) break
-      if (end !== 0) {
-        this.#take(buffer.subarray(this.#start, end), events)
-        this.#start = end
-      }
-      at = buffer.indexOf(LF, end || at + 1)
-    }
-    this.#searched = at === -1 ? this.#end : at
+    for (let event = this.#next(); event; event = this.#next()) events.push(event)
     if (events.length === 0) this.#limit()
     return events
+  }
+
+  /** Takes bytes whose events are asked for one by one, or run by run. */
+  add(bytes: Buffer): void {
+    this.#limit()
+    this.#append(bytes)
+  }
+
+  /** The event that comes next; undefined while it is not complete. */
+  next(): Buffer | undefined {
+    const event = this.#next()
+    if (!event) this.#limit()
+    return event
+  }
+
+  /** The events that come next and have this form; undefined when the next one has not. */
+  run(form: EventForm): EventRun | undefined {
+    if (this.#refused || this.#searched - this.#start > longStart) return undefined
+    if (this.#text === undefined) this.#textStart = this.#start
+    this.#text ??= this.#buffer.toString('latin1', this.#start, this.#end)
+    const text = this.#text
+    let events = 0
+    let end = this.#start - this.#textStart
+    for (let next = form.endOf(text, end); next !== -1; next = form.endOf(text, end)) {
+      end = next
+      events += 1
+    }
+    return events === 0 ? undefined : { bytes: this.#takeTo(this.#textStart + end), events }
   }
 
   /** The rest when the stream ends: an event without its blank line, or nothing. */
   end(): Buffer | undefined {
     this.#limit()
-    const rest: Buffer[] = []
-    if (this.#end > this.#start) this.#take(this.#buffer.subarray(this.#start, this.#end), rest)
+    const rest = this.#end > this.#start ? this.#sound(this.#takeTo(this.#end)) : undefined
     this.#buffer = empty
     this.#start = this.#end = this.#searched = 0
     if (this.#refused) throw this.#refused
-    return rest[0]
+    return rest
   }
 
-  #take(event: Buffer, events: Buffer[]): void {
-    if (isTooDeep(event)) this.#refused = new EventRefused('an event that is nested too deeply')
-    else events.push(event)
+  #next(): Buffer | undefined {
+    if (this.#refused) return undefined
+    let at = this.#lineFeed(this.#searched)
+    while (at < this.#end) {
+      const end = blankLineEnd(this.#buffer, at, this.#end)
+      if (end) return this.#sound(this.#takeTo(end))
+      if (end === undefined) break
+      at = this.#lineFeed(at + 1)
+    }
+    this.#searched = at
+    return undefined
+  }
+
+  /** Where the next line feed is; the end where none is. */
+  #lineFeed(from: number): number {
+    const at = this.#buffer.indexOf(LF, from)
+    return at === -1 || at > this.#end ? this.#end : at
+  }
+
+  #takeTo(end: number): Buffer {
+    const taken = this.#buffer.subarray(this.#start, end)
+    this.#start = this.#searched = end
+    return taken
+  }
+
+  #sound(event: Buffer): Buffer | undefined {
+    if (!isTooDeep(event)) return event
+    this.#refused = new EventRefused('an event that is nested too deeply')
+    return undefined
   }
 
   #limit(): void {
@@ -76,6 +135,7 @@ export class EventSplitter {
    * written over.
    */
   #append(bytes: Buffer): void {
+    this.#text = undefined
     const held = this.#end - this.#start
     if (held === 0) {
       this.#buffer = bytes
@@ -100,14 +160,13 @@ export class EventSplitter {
  * The end of the event if the line feed at `at` is followed by an empty line; 0 when it is not, undefined when the bytes that
  * decide it have not come yet.
  */
-function blankLineEnd(buffer: Buffer, at: number): number | undefined {
+function blankLineEnd(buffer: Buffer, at: number, limit: number): number | undefined {
+  if (at + 1 >= limit) return undefined
   const next = buffer[at + 1]
-  if (next === undefined) return undefined
   if (next === LF) return at + 2
   if (next !== CR) return 0
-  const last = buffer[at + 2]
-  if (last === undefined) return undefined
-  return last === LF ? at + 3 : 0
+  if (at + 2 >= limit) return undefined
+  return buffer[at + 2] === LF ? at + 3 : 0
 }
 
 const dataField = Buffer.from('data:')

@@ -1,4 +1,5 @@
 import { addNano, mostCallUsd, nanoOf } from '../../kit/money.ts'
+import { readable } from '../../kit/readable.ts'
 import type { Cost, Unreported } from '../contract/models.ts'
 import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
@@ -38,7 +39,7 @@ export function billed(
     }
     usage = addUsage(usage, used)
     const part =
-      reported(() => reportedCost(attempt.costUsd?.())) ??
+      readable(() => reportedCost(attempt.costUsd?.())) ??
       prices?.cost(attempt.provider, attempt.model, used, call.trace.startedAt)
     attempt.cost = part
     if (part) cost = cost ? addCost(cost, part) : part
@@ -48,16 +49,7 @@ export function billed(
   return { usage, cost: priced ? cost : undefined, unreported }
 }
 
-const believedReport = (read: Attempt['usage']): Usage | undefined => reported(() => believedUsage(read?.()))
-
-/** The content of a provider's report; nothing when the report cannot be read. */
-function reported<T>(read: (() => T | undefined) | undefined): T | undefined {
-  try {
-    return read?.()
-  } catch {
-    return undefined
-  }
-}
+const believedReport = (read: Attempt['usage']): Usage | undefined => readable(() => believedUsage(read?.()))
 
 const isServed = ({ trace }: Call, attempt: Attempt): boolean =>
   trace.served === undefined || trace.served === attempt
@@ -74,9 +66,9 @@ export function answerOf(attempt: Attempt, call: Call, served: Served): Unreport
   const { model } = attempt
   if (isServed(call, attempt)) {
     const chunks = call.stream ? served.chunks : undefined
-    return { model, counted: countedOf(attempt, chunks), chunks, body: () => reported(served.body) }
+    return { model, counted: countedOf(attempt, chunks), chunks, body: () => readable(() => served.body?.()) }
   }
-  const came = reported(attempt.came) ?? 0
+  const came = readable(() => attempt.came?.()) ?? 0
   const [chunks, body] = typeof came === 'object' ? [undefined, came] : [came, undefined]
   return { model, counted: countedOf(attempt, chunks), chunks, body: () => body }
 }

@@ -1,5 +1,5 @@
+import { readable } from '../../kit/readable.ts'
 import type { Call } from './call.ts'
-import type { FinishReason } from './canonical.ts'
 import type { Outcome, Served } from './outcome.ts'
 import type { Reply, WholeReply } from './reply.ts'
 import { type SettlementParts, type Settling, settle } from './settle.ts'
@@ -78,19 +78,11 @@ export abstract class Exchange {
     const served: Served = {
       status,
       error,
-      finishReason: finishReason ?? wholeFinish(whole),
+      finishReason: finishReason ?? readable(() => whole?.body.choices?.[0]?.finish_reason ?? undefined),
       chunks,
       body: whole ? () => whole.body : call.trace.body,
       json: whole && (() => whole.json),
     }
     return settle(call, served, this.#ground, this.#settlement)
-  }
-}
-
-function wholeFinish(answer: WholeReply | undefined): FinishReason | undefined {
-  try {
-    return answer?.body.choices?.[0]?.finish_reason ?? undefined
-  } catch {
-    return undefined
   }
 }

@@ -9,7 +9,7 @@ import { type Chunk, finishChunk } from '../stream/chunk.ts'
 export class StreamedAnswer {
   /** Of the last choice that ended. */
   finishReason: FinishReason | undefined
-  /** Chunks that were handed to the client. */
+  /** Events of chunks that were handed to the client. */
   chunks = 0
   readonly #res: ServerResponse
   readonly #encoder: StreamEncoder
@@ -58,8 +58,8 @@ export class StreamedAnswer {
   #write(batch: readonly Chunk[]): void | Promise<void> {
     const bytes = this.#encoder.chunks(batch)
     const hasRoom = this.#send(bytes)
-    this.chunks += batch.length
-    for (const { seen } of batch) {
+    for (const { seen, events } of batch) {
+      this.chunks += events
       for (const choice of seen?.choices ?? [])
         if (choice.finish_reason) this.finishReason = choice.finish_reason
     }

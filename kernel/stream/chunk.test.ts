@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ChunkReader } from '../../kit/chunk-reader.ts'
 import type { CompletionChunk } from '../call/canonical.ts'
-import { Chunk, envelopeOf, finishChunk, hasContent } from './chunk.ts'
+import { Chunk, envelopeOf, finishChunk } from './chunk.ts'
 
 const data: CompletionChunk = { id: 'c', choices: [{ index: 0, delta: { content: 'a' } }] }
 const bytes = (): Buffer => Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
@@ -64,29 +64,6 @@ test('bytes that are no JSON are refused when somebody looks, and not before', (
     expect(chunk.seal().raw).toHaveLength(9)
     expect(() => chunk.data).toThrow(/not JSON/)
   }
-})
-
-test.each<[CompletionChunk['choices'], boolean]>([
-  [[], false],
-  [[{ index: 0 }], false],
-  [[{ index: 0, delta: {} }], false],
-  [[{ index: 0, delta: { role: 'assistant' } }], false],
-  [[{ index: 0, delta: { role: 'assistant', content: '', refusal: null, reasoning: undefined } }], false],
-  [[{ index: 0, delta: { content: 'a' } }], true],
-  [[{ index: 0, delta: { tool_calls: [] } }], true],
-  [[{ index: 0, text: '' }], false],
-  [[{ index: 0, text: 'a' }], true],
-  [[{ index: 0, delta: {}, finish_reason: null }], false],
-  [[{ index: 0, delta: {}, finish_reason: 'stop' }], true],
-  [
-    [
-      { index: 0, delta: {} },
-      { index: 1, delta: { content: 'a' } },
-    ],
-    true,
-  ],
-])('choices %# have something a reader would see: %s', (choices, has) => {
-  expect(hasContent({ choices })).toBe(has)
 })
 
 test('the end of choices is in the likeness of the chunk before', () => {

@@ -1,20 +1,26 @@
-import type { ChoiceDelta, CompletionChunk, FinishReason, WireUsage } from '../call/canonical.ts'
+import type { CompletionChunk, FinishReason, WireUsage } from '../call/canonical.ts'
 import { deepFreeze } from '../call/read-only.ts'
 import { parseChunk } from './parse.ts'
 
-/** Parses events of one stream, such as `ChunkReader` of the kit. Throws a coded error for what is no chunk. */
-interface EventReader {
-  read(event: Buffer): CompletionChunk
+/** Parses events of one stream that are alike, such as `EventTemplate` of the kit. */
+export interface EventReader {
+  /** The chunk that adds what all of these events add. Throws a coded error for what is no chunk. */
+  read(events: Buffer): CompletionChunk
+  /** The events one by one. */
+  split?(events: Buffer): readonly Buffer[]
 }
 
 /**
- * One event of a stream. A chunk that came from a provider keeps its bytes and is parsed at the first look at its data;
- * changing one means making another, which has no bytes and is serialised on its way out.
+ * One event of a stream, or several alike that came together. A chunk that came from a provider keeps its bytes and is parsed
+ * at the first look at its data; changing one means making another, which has no bytes and is serialised on its way out.
  */
 export class Chunk {
   readonly #raw: Buffer | undefined
   readonly #counted: WireUsage | undefined
-  readonly #reader: EventReader | undefined
+  /** Parses its events, where they were left to be parsed by it. */
+  readonly reader: EventReader | undefined
+  /** How many events it stands for. */
+  readonly events: number
   #data: CompletionChunk | undefined
   #isSealed = false
 
@@ -23,25 +29,27 @@ export class Chunk {
     data: CompletionChunk | undefined,
     counted: WireUsage | undefined,
     reader: EventReader | undefined,
+    events: number,
   ) {
     this.#raw = raw
     this.#counted = counted
     this.#data = data
-    this.#reader = reader
+    this.reader = reader
+    this.events = events
   }
 
   static of(data: CompletionChunk, counted?: WireUsage): Chunk {
-    return new Chunk(undefined, data, counted, undefined)
+    return new Chunk(undefined, data, counted, undefined, 1)
   }
 
-  /** An event of a provider; `data` is its JSON, parsed already or left to be parsed. */
-  static fromBytes(raw: Buffer, data?: CompletionChunk, counted?: WireUsage): Chunk {
-    return new Chunk(raw, data, counted, undefined)
+  /** An event of a provider; `data` is its JSON, parsed already or left to be parsed. Several events come with their data. */
+  static fromBytes(raw: Buffer, data?: CompletionChunk, counted?: WireUsage, events = 1): Chunk {
+    return new Chunk(raw, data, counted, undefined, events)
   }
 
-  /** An event of a provider that is left to be parsed, by the reader that parses its neighbours. */
-  static unread(raw: Buffer, reader: EventReader): Chunk {
-    return new Chunk(raw, undefined, undefined, reader)
+  /** An event of a provider, or several behind each other that a reader takes for one, left to be parsed by that reader. */
+  static unread(raw: Buffer, reader: EventReader, events = 1): Chunk {
+    return new Chunk(raw, undefined, undefined, reader, events)
   }
 
   /** Makes it read only from now on: its data are frozen, and each reader gets a copy of its bytes. */
@@ -70,29 +78,11 @@ export class Chunk {
   /** Throws a coded error when the provider's event is not the JSON of a chunk. */
   get data(): CompletionChunk {
     if (!this.#data) {
-      this.#data = this.#reader ? this.#reader.read(this.#raw!) : parseChunk(this.#raw!.toString())
+      this.#data = this.reader ? this.reader.read(this.#raw!) : parseChunk(this.#raw!.toString())
       if (this.#isSealed) deepFreeze(this.#data)
     }
     return this.#data
   }
-}
-
-/** Whether a chunk carries something a reader would see: the point after which nothing can be taken back. */
-export function hasContent(chunk: CompletionChunk): boolean {
-  return chunk.choices.some(choiceHasContent)
-}
-
-function choiceHasContent(choice: ChoiceDelta): boolean {
-  if (choice.text) return true
-  if (choice.finish_reason) return true
-  const delta = choice.delta
-  if (!delta) return false
-  for (const field in delta) {
-    if (field === 'role') continue
-    const value = delta[field]
-    if (value !== null && value !== undefined && value !== '') return true
-  }
-  return false
 }
 
 /** A chunk that ends every choice it is given, in the likeness of the chunk before it. */

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { hasContent } from '../../kit/has-content.ts'
 import { runs } from '../../test/suite/runs.ts'
 import type { Completion, CompletionChunk, Delta } from '../call/canonical.ts'
 import { Assembler } from './assemble.ts'
-import { Chunk, finishChunk, hasContent } from './chunk.ts'
+import { Chunk, finishChunk } from './chunk.ts'
 import { toChunks } from './chunks.ts'
 
 function assembled(chunks: readonly { readonly data: CompletionChunk }[]): Completion {

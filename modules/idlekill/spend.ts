@@ -11,7 +11,7 @@ import {
   type TokenCounting,
   type Usage,
 } from '#kernel'
-import { usdOf } from '#kit'
+import { eventsOf, usdOf } from '#kit'
 
 /** The data that a spend is estimated with. */
 export interface Rating {
@@ -45,6 +45,10 @@ export class SpendLimit implements Filter {
   }
 
   push(chunk: Chunk, out: Out): void {
+    for (const event of eventsOf(chunk)) this.#push(event, out)
+  }
+
+  #push(chunk: Chunk, out: Out): void {
     this.#estimator ??= this.#rating.tokens.estimator(this.#attempt?.model ?? this.#call.request.model)
     this.#output += tokensOf(chunk, this.#estimator)
     if (this.#output - this.#looked >= lookEvery) {

@@ -1,5 +1,5 @@
 import { Chunk, type Filter, type Out } from '#kernel'
-import { finishChunk } from '#kit'
+import { eventsOf, finishChunk } from '#kit'
 
 type ChoiceDelta = Chunk['data']['choices'][number]
 
@@ -25,6 +25,10 @@ export class Cut implements Filter {
   }
 
   push(chunk: Chunk, out: Out): void {
+    for (const event of eventsOf(chunk)) this.#push(event, out)
+  }
+
+  #push(chunk: Chunk, out: Out): void {
     const kept = this.#withoutCut(chunk)
     if (!kept) return
     out.emit(kept)

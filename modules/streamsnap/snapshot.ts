@@ -50,14 +50,17 @@ export class Snapshot implements Filter {
     if (this.#first === undefined) this.#first = now
     else if (now - this.#last > this.#longestGap) this.#longestGap = now - this.#last
     this.#last = now
-    this.#chunks += 1
+    this.#chunks += chunk.events
     this.#bytes += chunk.raw?.length ?? unknownBytes
     if (this.#bytes > this.#options.maxBytes) this.#truncated = true
     else this.#kept.add(chunk)
-    if (this.#timings && this.#timings.length < mostTimings) {
-      this.#timings.push(rounded(now - this.#options.started))
-    }
+    if (this.#timings) this.#time(chunk.events, rounded(now - this.#options.started))
     out.emit(chunk)
+  }
+
+  #time(events: number, ms: number): void {
+    const timings = this.#timings!
+    for (let n = 0; n < events && timings.length < mostTimings; n += 1) timings.push(ms)
   }
 
   /** The answer as far as it was kept; undefined when nothing came. */

@@ -26,9 +26,11 @@ export class ConverseDecoder implements StreamDecoder {
   }
 
   *push(bytes: Buffer): Generator<Chunk> {
+    if (this.isOver) return
     for (const frame of this.#frames(bytes)) {
-      if (this.isOver) return
       yield* this.#chunks(frame)
+      // What comes behind the end is not even looked at.
+      if (this.isOver) return
     }
   }
 

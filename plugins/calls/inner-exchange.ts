@@ -111,10 +111,11 @@ class InnerExchange extends Exchange {
           call.trace.firstContentAt = performance.now()
           this.#asked.events.emit(CallFirstContent, { call }, { cause: call })
         }
-        this.#chunks += batch.length
-        for (const { seen } of batch)
+        for (const { seen, events } of batch) {
+          this.#chunks += events
           for (const { finish_reason } of seen?.choices ?? [])
             if (finish_reason) this.#finishReason = finish_reason
+        }
         yield batch
       }
       call.cancel.check()

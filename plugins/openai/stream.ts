@@ -30,7 +30,7 @@ function usageElsewhere({ choices, ...data }: CompletionChunk, { usage_at: at }:
 
 /**
  * Cuts a stream into chunks that keep their bytes. Parses only those that tell something the gateway needs to know:
- * usage, the end of a choice, an error.
+ * usage, the end of a choice, an error. Neighbours that are written alike, but for the text that they add, are one chunk.
  */
 export class EventDecoder implements StreamDecoder {
   readonly #target: Target
@@ -64,8 +64,12 @@ export class EventDecoder implements StreamDecoder {
   }
 
   *push(bytes: Buffer): Generator<Chunk> {
-    for (const event of this.#splitter.push(bytes)) {
-      if (this.#isOver) return
+    this.#splitter.add(bytes)
+    while (!this.#isOver) {
+      const run = this.#reader.run(this.#splitter)
+      if (run) yield run
+      const event = this.#splitter.next()
+      if (!event) return
       const chunk = this.#chunk(event)
       if (chunk) yield chunk
     }
@@ -95,11 +99,14 @@ export class EventDecoder implements StreamDecoder {
     if (this.#begun && !this.#maySplit && !isListed) {
       const text = event.toString('latin1')
       if (!this.#notable.test(text) || (!telling.test(text) && !this.#calls.concerns(text)))
-        return Chunk.unread(event, this.#reader)
+        return this.#reader.unread(event)
     }
     const parsed = this.#parse(event)
     const data = this.#understood(isListed ? withThoughtsApart(parsed) : parsed)
-    this.#begun ||= hasContent(data)
+    if (!this.#begun && hasContent(data)) {
+      this.#begun = true
+      if (data === parsed && !this.#maySplit) this.#reader.expect(event, data)
+    }
     for (const { index, delta, text, finish_reason } of data.choices) {
       if (delta || typeof text === 'string' || finish_reason)
         this.#choices.set(index, !!finish_reason || this.#choices.get(index) === true)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { eventsOf } from '#kit'
 import { arrangementOf, ProviderDirectory } from '#provider'
 import type { Target } from '../../contract/provider.ts'
 import { isGatewayError, UpstreamError } from '../../kernel/errors.ts'
@@ -61,7 +62,9 @@ function* decoded(provider: TestProvider, pieces: readonly Buffer[]): Generator<
 
 const read = (provider: TestProvider, pieces: readonly Buffer[]): Chunk[] => [...decoded(provider, pieces)]
 
-const said = (chunks: readonly Chunk[]): unknown[] => chunks.map(({ data: { created: _, ...data } }) => data)
+/** What its events say. Those that come together may be one chunk. */
+const said = (chunks: readonly Chunk[]): unknown[] =>
+  chunks.flatMap((chunk) => eventsOf(chunk)).map(({ data: { created: _, ...data } }) => data)
 
 function cut(bytes: Buffer, offsets: readonly number[]): Buffer[] {
   const inside = offsets.map((offset) => offset % (bytes.length + 1))

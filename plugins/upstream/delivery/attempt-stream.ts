@@ -42,8 +42,8 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
   #held: Chunk[] = []
   #reported: unknown
   #counted: unknown
-  /** How many came. */
-  #chunks = 0
+  /** How many events came. */
+  #events = 0
   #isOver = false
 
   constructor(source: ChunkSource, watched: Watched) {
@@ -53,7 +53,7 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
     account(attempt, protocol, target, {
       reported: () => this.#reported,
       counted: () => this.#counted,
-      came: () => this.#chunks,
+      came: () => this.#events,
     })
   }
 
@@ -100,8 +100,8 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
       this.#end()
       return over
     }
-    this.#chunks += chunks.length
     for (const chunk of chunks) {
+      this.#events += chunk.events
       // Unparsed chunks are not parsed for this.
       if (chunk.seen?.usage) this.#reported = chunk.seen.usage
       if (chunk.counted) this.#counted = chunk.counted

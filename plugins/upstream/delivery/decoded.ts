@@ -123,12 +123,9 @@ export class DecodedChunks implements ChunkSource {
     const decoder = this.#decoder
     const chunks: Chunk[] = []
     this.#isRead = bytes === undefined
-    if (bytes === undefined) this.#failure = failureOf(() => decoder.end(), chunks, this.#reading)
-    else
-      for (const part of bytes) {
-        if (decoder.isOver) break
-        this.#failure ??= failureOf(() => decoder.push(part), chunks, this.#reading)
-      }
+    // A provider sends each event as a piece of its own; together those that are alike are one chunk.
+    const give = () => (bytes === undefined ? decoder.end() : decoder.push(joined(bytes)))
+    this.#failure = failureOf(give, chunks, this.#reading)
     if (decoder.isOver && this.#failure === undefined) {
       this.#isRead = true
       this.#answer.finish()
@@ -136,6 +133,8 @@ export class DecodedChunks implements ChunkSource {
     return chunks
   }
 }
+
+const joined = (parts: readonly Buffer[]): Buffer => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
 
 /** Takes what a decoder gives, up to the error that it ends with, which is returned. */
 function failureOf(give: () => Iterable<Chunk>, chunks: Chunk[], reading: Reading): unknown {

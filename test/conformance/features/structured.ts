@@ -42,6 +42,7 @@ export async function structuredStream(cell: Cell): Promise<void> {
 
   cell.reply({ content })
   const answer = await cell.ask({ schema: verdict, stream: true })
-  expect(answer).toMatchObject({ text: content.join(''), stop: 'stop', pieces: content.length })
+  expect(answer).toMatchObject({ text: content.join(''), stop: 'stop' })
+  expect(answer.pieces).toBeGreaterThan(1)
   expect(answer.headers.get('x-params-changed') ?? '').not.toContain('response_format')
 }
