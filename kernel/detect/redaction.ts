@@ -33,7 +33,8 @@ export class Redaction implements Filter {
         if (next) choices.push(next)
       }
       if (!changed) out.emit(chunk)
-      else if (choices.length > 0 || chunk.data.usage) out.emit(Chunk.of({ ...chunk.data, choices }))
+      else if (choices.length > 0 || chunk.data.usage)
+        out.emit(Chunk.of({ ...chunk.data, choices }, undefined, chunk.events))
     })
   }
 

@@ -38,8 +38,8 @@ export class Chunk {
     this.events = events
   }
 
-  static of(data: CompletionChunk, counted?: WireUsage): Chunk {
-    return new Chunk(undefined, data, counted, undefined, 1)
+  static of(data: CompletionChunk, counted?: WireUsage, events = 1): Chunk {
+    return new Chunk(undefined, data, counted, undefined, events)
   }
 
   /** An event of a provider; `data` is its JSON, parsed already or left to be parsed. Several events come with their data. */

@@ -71,7 +71,10 @@ export default defineModule({
           const brand = brandOf(call)
           if (!brand) return undefined
           const shown = shownFor(call, brand)
-          return { push: (chunk, out) => out.emit(Chunk.of(branded(chunk.data, call, brand, shown))) }
+          return {
+            push: (chunk, out) =>
+              out.emit(Chunk.of(branded(chunk.data, call, brand, shown), undefined, chunk.events)),
+          }
         },
         error(error, call) {
           const brand = brandOf(call)

@@ -147,6 +147,50 @@ describe('a streamed message', () => {
     )
   })
 
+  const say = (text: string): string => delta(0, { type: 'text_delta', text })
+  const begin =
+    frame({ type: 'message_start', message: { id: 'msg_1' } }) + start(0, { type: 'text', text: '' })
+
+  it('has one chunk of the deltas that come together and add to the same text', () => {
+    const end = stop(0) + frame({ type: 'message_delta', delta: { stop_reason: 'end_turn' } })
+    const thoughts = ['a', 'b', 'c']
+      .map((thinking) => delta(1, { type: 'thinking_delta', thinking }))
+      .join('')
+    const block = start(1, { type: 'thinking', thinking: '', signature: '' }) + thoughts + stop(1)
+    const text = `${begin}${['a', ' "b', '\\n', 'ć'].map(say).join('')}${end}${block}${frame({ type: 'message_stop' })}`
+    const native = decoded(text, [], 'messages')
+    expect(native.map(({ events }) => events)).toEqual([1, 1, 1, 3, 1, 1, 1, 1, 2, 1, 1])
+    expect(Buffer.concat(native.map(({ raw }) => raw!)).toString()).toBe(text)
+    const chunks = decoded(text, [])
+    expect(
+      chunks.filter(({ events }) => events > 1).map(({ data, events }) => [data.choices[0]!.delta, events]),
+    ).toEqual([
+      [{ content: ' "b\\nć' }, 3],
+      [expect.objectContaining({ reasoning_content: 'bc' }), 2],
+    ])
+  })
+
+  it('gives the deltas before one that is no JSON, or whose block has ended, and then an error', () => {
+    const given: string[] = []
+    const read = (events: string): void => {
+      given.length = 0
+      for (const chunk of anthropicProtocol.decoder(head, call('chat'), target).push(Buffer.from(events)))
+        given.push(String(chunk.data.choices[0]?.delta?.content))
+    }
+    const odd = say('x').replace('"x"', '"\\x"')
+    expect(() => read(begin + say('a') + say('b') + odd + say('c'))).toThrow('not a JSON object')
+    expect(given).toEqual(['', 'a', 'b'])
+    expect(() => read(begin + say('a') + say('b') + say('c') + stop(0) + say('d'))).toThrow('had not begun')
+    expect(given).toEqual(['', 'a', 'bc'])
+  })
+
+  it('takes no text of another field for that of the delta', () => {
+    const event = (text: string): string =>
+      `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"text":"${text}","delta":{"type":"text_delta","\\u0074ext":"a"}}\n\n`
+    const chunks = decoded(`${begin}${event('x')}${event('y')}${frame({ type: 'message_stop' })}`, [])
+    expect(chunks.map(({ data }) => data.choices[0]?.delta?.content)).toEqual(['', 'a', 'a'])
+  })
+
   it('has no chunk without a choice but the one for usage', () => {
     const empty = decoded(recorded, []).filter(({ data }) => data.choices.length === 0)
     expect(empty.map(({ data }) => data.usage !== undefined)).toEqual([true])

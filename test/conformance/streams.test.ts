@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { eventsOf } from '#kit'
+import { Assembler } from '#kit'
 import { arrangementOf, ProviderDirectory } from '#provider'
 import type { Target } from '../../contract/provider.ts'
 import { isGatewayError, UpstreamError } from '../../kernel/errors.ts'
@@ -62,9 +63,20 @@ function* decoded(provider: TestProvider, pieces: readonly Buffer[]): Generator<
 
 const read = (provider: TestProvider, pieces: readonly Buffer[]): Chunk[] => [...decoded(provider, pieces)]
 
-/** What its events say. Those that come together may be one chunk. */
-const said = (chunks: readonly Chunk[]): unknown[] =>
-  chunks.flatMap((chunk) => eventsOf(chunk)).map(({ data: { created: _, ...data } }) => data)
+const texts = new Set(['content', 'reasoning_content', 'arguments', 'text', 'obfuscation'])
+
+/** What they say: the answer, and what it is made of, in order. Neighbours that only add text may come as one. */
+function said(chunks: readonly Chunk[]): unknown[] {
+  const answer = new Assembler()
+  const kinds: unknown[] = []
+  for (const { data } of chunks) {
+    const { created: _, ...rest } = data
+    answer.add(rest as typeof data)
+    const kind = JSON.parse(JSON.stringify(rest, (field, value) => (texts.has(field) ? !!value : value)))
+    if (!isDeepStrictEqual(kind, kinds.at(-1))) kinds.push(kind)
+  }
+  return [answer.completion(), ...kinds]
+}
 
 function cut(bytes: Buffer, offsets: readonly number[]): Buffer[] {
   const inside = offsets.map((offset) => offset % (bytes.length + 1))

@@ -17,7 +17,8 @@ export class ToolNames {
 
   /** A chunk under the client's names. It has no bytes: they would be among others that were made here. */
   chunk(chunk: Chunk): Chunk {
-    return Chunk.of(repliedWithToolNames(chunk.data, this.#names.original), chunk.counted)
+    const { data, counted, events } = chunk
+    return Chunk.of(repliedWithToolNames(data, this.#names.original), counted, events)
   }
 }
 
