@@ -217,7 +217,7 @@ const budgets: Readonly<Record<string, number>> = {
   call: 1_874,
   chain: 2_408,
   contract: 639,
-  detect: 408,
+  detect: 404,
   discovery: 143,
   events: 337,
   http: 1_490,

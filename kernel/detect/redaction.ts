@@ -25,14 +25,9 @@ export class Redaction implements Filter {
   push(chunk: Chunk, out: Out): void {
     this.#last = chunk
     this.#guarded(out, () => {
-      const choices: ChoiceDelta[] = []
-      let changed = false
-      for (const choice of chunk.data.choices) {
-        const next = this.#choice(choice, out)
-        if (next !== choice) changed = true
-        if (next) choices.push(next)
-      }
-      if (!changed) out.emit(chunk)
+      const { choices: came } = chunk.data
+      const choices = came.flatMap((choice) => this.#choice(choice, out) ?? [])
+      if (choices.length === came.length && choices.every((choice, i) => choice === came[i])) out.emit(chunk)
       else if (choices.length > 0 || chunk.data.usage)
         out.emit(Chunk.of({ ...chunk.data, choices }, undefined, chunk.events))
     })
