@@ -131,9 +131,8 @@ export function routingPages(stage: Stage): void {
   test('a user sees the own calls as they happen, until the view is held', async () => {
     const { page, gateway } = stage
     const { key } = await gateway.signUp('watching')
-    await stage.visit('/live', key)
     const opened = page.waitForResponse('**/api/observe/live')
-    await page.reload()
+    await stage.visit('/live', key)
     await opened
     await stage.call(gateway.adminKey, 'of the admin')
     const trace = await stage.call(key, 'of the user')
