@@ -5,6 +5,7 @@ import { Assembler } from '../kernel/stream/assemble.ts'
 import { parseChunk } from '../kernel/stream/parse.ts'
 import { runs } from '../test/suite/runs.ts'
 import { ChunkReader } from './chunk-reader.ts'
+import { EventSplitter } from './sse.ts'
 
 const word = fc.string({
   unit: fc.constantFrom('a', 'é', '😀', '\ud83d', '"', '\\', '\n', '\t', '\u0001', ' ', '"content":"', '\\"'),
@@ -109,6 +110,28 @@ describe('a reader of chunks', () => {
       expect(() => [...reader.joined(event(raw))], raw).toThrow(/not JSON/)
     }
     expect(reader.read(event('b')).choices[0]?.delta?.content).toBe('b')
+  })
+
+  test('tries to find what unread events share with the first ones, and then ever more seldom, until it has', () => {
+    const event = (delta: string) => Buffer.from(`data: {"choices":[{"index":0,"delta":{${delta}}}]}\n\n`)
+    const odd = event('"content":"a","annotations":[]')
+    const text = event('"content":"a"')
+    const tried = Array.from({ length: 20 }, (_, before) => {
+      const reader = new ChunkReader()
+      for (let n = 0; n < before; n += 1) expect(reader.unread(odd).reader).toBeUndefined()
+      return reader.unread(text).reader ? before + 1 : 0
+    })
+    expect(tried.filter((nth) => nth > 0)).toEqual([1, 2, 4, 8, 16])
+
+    const reader = new ChunkReader()
+    reader.expect(text, parseChunk(text.toString()))
+    const splitter = new EventSplitter()
+    splitter.add(Buffer.concat([odd, text, text, odd]))
+    expect(reader.run(splitter)).toBeUndefined()
+    for (let n = 0; n < 5; n += 1) reader.unread(odd)
+    splitter.next()
+    expect(reader.run(splitter)).toMatchObject({ events: 2 })
+    expect(reader.unread(text).reader).toBeDefined()
   })
 
   test('takes no other field for the text, however it is spelled', () => {

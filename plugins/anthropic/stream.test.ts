@@ -170,6 +170,19 @@ describe('a streamed message', () => {
     ])
   })
 
+  it('has one chunk of the arguments of a call that come together', () => {
+    const parts = ['{"city', '":"K', 'öln', '"}'].map((partial_json) =>
+      delta(0, { type: 'input_json_delta', partial_json }),
+    )
+    const tool = start(0, { type: 'tool_use', id: 't1', name: 'weather', input: {} })
+    const text = frame({ type: 'message_start', message: { id: 'msg_1' } }) + tool + parts.join('') + stop(0)
+    const chunks = decoded(text + frame({ type: 'message_stop' }), [])
+    expect(chunks.map(({ events }) => events)).toEqual([1, 1, 1, 3])
+    expect(chunks.at(-1)!.data.choices[0]!.delta!.tool_calls).toEqual([
+      { index: 0, function: { arguments: '":"Köln"}' } },
+    ])
+  })
+
   it('gives the deltas before one that is no JSON, or whose block has ended, and then an error', () => {
     const given: string[] = []
     const read = (events: string): void => {
