@@ -29,6 +29,10 @@ describe('a template', () => {
     )
   })
 
+  test('reads the same for all who have it', () => {
+    expect(() => Object.assign(templateOf(event('a')), { read: () => ({}) })).toThrow(TypeError)
+  })
+
   test('finds the end of an event only where all of it is there', () => {
     for (const [first, next] of [
       [event('a'), event('b "c" \\')],

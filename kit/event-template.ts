@@ -20,6 +20,8 @@ export class EventTemplate implements EventForm {
     this.#shape = shape
     this.#field = field
     this.#like = like
+    // Chunks show it to plugins.
+    Object.freeze(this)
   }
 
   /**

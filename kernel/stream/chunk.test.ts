@@ -35,6 +35,7 @@ describe.each(Object.entries(chunks))('a chunk, %s,', (name, make) => {
       expect(sealed.seal()).toBe(sealed)
       expect(sealed.seal()).toBe(sealed)
       expect(() => write(sealed.data)).toThrow(TypeError)
+      expect(() => Object.assign(sealed, { events: 7 })).toThrow(TypeError)
       expect(sealed.data).toEqual(data)
     }
   })

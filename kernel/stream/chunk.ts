@@ -52,12 +52,12 @@ export class Chunk {
     return new Chunk(raw, undefined, undefined, reader, events)
   }
 
-  /** Makes it read only from now on: its data are frozen, and each reader gets a copy of its bytes. */
+  /** Makes it read only from now on: it and its data are frozen, and each reader gets a copy of its bytes. */
   seal(): this {
     if (this.#isSealed) return this
     this.#isSealed = true
     deepFreeze(this.#data)
-    return this
+    return Object.freeze(this)
   }
 
   /** The event as it came, its blank line included. */

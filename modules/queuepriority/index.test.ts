@@ -171,6 +171,7 @@ test.each([1, 3])(
       return { text: `flood ${n}`, leaving, status }
     })
     await waiting(30)
+    await upstream.received(slots)
     let next = 0
     for (let n = 0; n < 6; n += 1) {
       if (n === 3) {
