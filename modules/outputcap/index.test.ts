@@ -92,6 +92,14 @@ test('a provider that ignores the cap is cut on the stream, and its connection c
   expect(upstream.last().chunksSent).toBeLessThan(endless.length)
 })
 
+test('what comes at once is cut in its middle', async () => {
+  await cap({ default_max_tokens: 20 })
+  upstream.reply({ content: endless.slice(0, 100), times: 1 })
+  const [choice] = await read()
+  expect(choice!.text).toBe(endless.join('').slice(0, (20 + 16) * 6))
+  expect(choice!.reasons).toEqual(['length'])
+})
+
 test('arguments of tool calls count too', async () => {
   await cap({ default_max_tokens: 20 })
   upstream.reply({ toolCalls: [{ name: 'write', arguments: { text: endless.join('') } }], gapMs: 1 })
