@@ -80,7 +80,7 @@ export class ChunkArrivals {
   enter({ first, chunks }: ChunkBatch): Chunk[] {
     return chunks.map(({ raw, data, events }, i) => {
       const bytes = Buffer.from(raw ?? '', 'latin1')
-      const chunk = raw ? Chunk.fromBytes(bytes, data, undefined, events) : Chunk.of(data!)
+      const chunk = raw ? Chunk.fromBytes(bytes, data, undefined, events) : Chunk.of(data!, undefined, events)
       this.#numbers.set(chunk, first + i)
       return chunk
     })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CompletionChunk } from '../kernel/call/canonical.ts'
 import { Chunk } from '../kernel/stream/chunk.ts'
-import { dataOf, eventsOf } from './chunk-events.ts'
+import { eventsOf, readChunks } from './chunk-events.ts'
 import { EventTemplate } from './event-template.ts'
 
 const chunkOf = (content: string): CompletionChunk => ({
@@ -38,6 +38,6 @@ test('neighbours are parsed together that one template reads and nothing has loo
   expect(textOf(seen.data)).toBe('cd')
   const other = Chunk.unread(event('h'), EventTemplate.of(event('y').toString())!)
   const chunks = [make('a'), make('b', 'b'), seen, make('e'), Chunk.fromBytes(event('f')), make('g'), other]
-  expect([...dataOf(chunks)].map(textOf)).toEqual(['abb', 'cd', 'e', 'f', 'g', 'h'])
-  expect([...dataOf([])]).toEqual([])
+  expect([...readChunks(chunks)].map(textOf)).toEqual(['abb', 'cd', 'e', 'f', 'g', 'h'])
+  expect([...readChunks([])]).toEqual([])
 })

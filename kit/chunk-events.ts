@@ -9,7 +9,7 @@ export function eventsOf(chunk: Chunk): readonly Chunk[] {
 }
 
 /** The data of chunks in order. Neighbours of one reader that nothing has looked at are parsed together, and come as one. */
-export function* dataOf(chunks: readonly Chunk[]): Generator<CompletionChunk> {
+export function* readChunks(chunks: readonly Chunk[]): Generator<CompletionChunk> {
   for (let at = 0, end = 1; at < chunks.length; at = end, end += 1) {
     const first = chunks[at]!
     const reader = readerOf(first)

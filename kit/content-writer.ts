@@ -81,7 +81,7 @@ async function* rewritten(
       const isTouched = left.some((choice, at) => choice !== choices[at])
       if (!isTouched) out.push(chunk)
       else if (chunk.data.usage || left.some(({ delta, finish_reason }) => finish_reason || saysMore(delta)))
-        out.push(Chunk.of({ ...chunk.data, choices: left }, undefined, chunk.events))
+        out.push(chunk.with({ ...chunk.data, choices: left }))
     }
     for (const [index, lane] of lanes) {
       const { text } = lane

@@ -49,7 +49,7 @@ export {
   classOf as characterClassOf,
 } from './characters.ts'
 export { isCard, isIban, isLuhn } from './check-digits.ts'
-export { dataOf, eventsOf } from './chunk-events.ts'
+export { eventsOf, readChunks } from './chunk-events.ts'
 export { ChunkReader } from './chunk-reader.ts'
 export { CleanTexts } from './clean-texts.ts'
 export { Configurations } from './configurations.ts'

@@ -217,14 +217,14 @@ const budgets: Readonly<Record<string, number>> = {
   call: 1_874,
   chain: 2_408,
   contract: 639,
-  detect: 404,
+  detect: 403,
   discovery: 143,
   events: 337,
   http: 1_490,
   permissions: 251,
   plugin: 2_242,
   secrets: 31,
-  stream: 572,
+  stream: 570,
   threads: 67,
 }
 

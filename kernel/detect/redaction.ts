@@ -28,8 +28,7 @@ export class Redaction implements Filter {
       const { choices: came } = chunk.data
       const choices = came.flatMap((choice) => this.#choice(choice, out) ?? [])
       if (choices.length === came.length && choices.every((choice, i) => choice === came[i])) out.emit(chunk)
-      else if (choices.length > 0 || chunk.data.usage)
-        out.emit(Chunk.of({ ...chunk.data, choices }, undefined, chunk.events))
+      else if (choices.length > 0 || chunk.data.usage) out.emit(chunk.with({ ...chunk.data, choices }))
     })
   }
 

@@ -50,6 +50,13 @@ describe.each(Object.entries(chunks))('a chunk, %s,', (name, make) => {
   })
 })
 
+test('with other data it stands for the same events, and has no bytes', () => {
+  const counted = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+  const other = { ...data, id: 'd' }
+  const { raw, events, seen, counted: kept } = Chunk.fromBytes(bytes(), data, counted, 3).with(other)
+  expect([raw, events, seen, kept]).toEqual([undefined, 3, other, counted])
+})
+
 test('what the provider had counted goes with it', () => {
   const counted = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
   expect(Chunk.of(data, counted).counted).toBe(counted)

@@ -16,7 +16,8 @@ export interface EventReader {
  */
 export class Chunk {
   readonly #raw: Buffer | undefined
-  readonly #counted: WireUsage | undefined
+  /** The provider's counts so far: only for the bill, should the answer not come to its end. */
+  readonly counted: WireUsage | undefined
   /** Parses its events, where they were left to be parsed by it. */
   readonly reader: EventReader | undefined
   /** How many events it stands for. */
@@ -32,7 +33,7 @@ export class Chunk {
     events: number,
   ) {
     this.#raw = raw
-    this.#counted = counted
+    this.counted = counted
     this.#data = data
     this.reader = reader
     this.events = events
@@ -52,6 +53,11 @@ export class Chunk {
     return new Chunk(raw, undefined, undefined, reader, events)
   }
 
+  /** The chunk that stands for the same events with these data. */
+  with(data: CompletionChunk): Chunk {
+    return Chunk.of(data, this.counted, this.events)
+  }
+
   /** Makes it read only from now on: it and its data are frozen, and each reader gets a copy of its bytes. */
   seal(): this {
     if (this.#isSealed) return this
@@ -63,11 +69,6 @@ export class Chunk {
   /** The event as it came, its blank line included. */
   get raw(): Buffer | undefined {
     return this.#isSealed && this.#raw ? Buffer.from(this.#raw) : this.#raw
-  }
-
-  /** The provider's counts so far: only for the bill, should the answer not come to its end. */
-  get counted(): WireUsage | undefined {
-    return this.#counted
   }
 
   /** The data, if it was parsed or made already. */
@@ -97,10 +98,7 @@ export function finishChunk(like: CompletionChunk, indexes: Iterable<number>, re
 }
 
 /** The fields that all chunks of one answer share. */
-export function envelopeOf({
-  choices: _,
-  usage: __,
-  ...rest
-}: CompletionChunk): Omit<CompletionChunk, 'choices'> {
+export function envelopeOf(chunk: CompletionChunk): Omit<CompletionChunk, 'choices'> {
+  const { choices: _, usage: __, ...rest } = chunk
   return rest
 }

@@ -65,6 +65,29 @@ test.each<[string, Omit<Choice, 'index'>, object]>([
   expect(kept(1, choice)).toEqual([{ index: 0, ...cut }, true])
 })
 
+test('nothing more is said of a choice that goes on behind an end beyond the limit', () => {
+  const end = { delta: { content: `${most}y` }, finish_reason: 'stop' }
+  expect(kept(1, end, { delta: { content: 'yz' } })).toEqual([
+    { index: 0, ...end },
+    { index: 0, delta: { content: '' } },
+    true,
+  ])
+})
+
+test('a text that began with half of a character in a chunk before keeps its end', () => {
+  const half = { delta: { content: most.slice(3), reasoning_content: '\ude00' } }
+  expect(kept(1, half, { delta: { content: 'yyy' } })).toEqual([
+    { index: 0, ...half },
+    { index: 0, delta: { content: 'yy' } },
+    true,
+  ])
+  const both = { delta: { content: '\ude00y', reasoning_content: most } }
+  expect(kept(1, both)).toEqual([
+    { index: 0, delta: { content: '\ude00y', reasoning_content: most.slice(2) } },
+    true,
+  ])
+})
+
 test('what fits, and what ends its choice, stays as it is', () => {
   const whole = { delta: { content: most } }
   const end = { delta: { content: 'y' }, finish_reason: 'stop' }

@@ -1,4 +1,4 @@
-import { Chunk, type Filter, type Out } from '#kernel'
+import type { Chunk, Filter, Out } from '#kernel'
 import { finishChunk } from '#kit'
 
 type ChoiceDelta = Chunk['data']['choices'][number]
@@ -35,8 +35,7 @@ export class Cut implements Filter {
       return kept
     })
     if (over.length === 0 && choices.length === came.length) out.emit(chunk)
-    else if (choices.length > 0 || rest.usage)
-      out.emit(Chunk.of({ ...rest, choices }, undefined, chunk.events))
+    else if (choices.length > 0 || rest.usage) out.emit(chunk.with({ ...rest, choices }))
     if (over.length === 0) return
     for (const index of over) this.#cut.add(index)
     if (this.#cut.size + this.#finished.size >= this.#choices) out.finish('length', over)
@@ -52,7 +51,7 @@ export class Cut implements Filter {
     if (finish_reason) this.#finished.add(index)
     return finish_reason || written + length <= this.#allowed
       ? choice
-      : shortened(choice, this.#allowed - written)
+      : shortened(choice, Math.max(0, this.#allowed - written))
   }
 }
 
@@ -75,7 +74,7 @@ function shortened({ logprobs: _, ...choice }: ChoiceDelta, characters: number):
   const take = (text: string): string => {
     const kept = text.slice(0, room)
     room -= kept.length
-    return kept.isWellFormed() ? kept : kept.slice(0, -1)
+    return kept.length === text.length || kept.isWellFormed() ? kept : kept.slice(0, -1)
   }
   const { text, delta } = choice
   if (!delta) return { ...choice, ...(typeof text === 'string' && { text: take(text) }) }

@@ -1,5 +1,5 @@
 import type { Chunk, Completion } from '#kernel'
-import { Assembler, dataOf } from '#kit'
+import { Assembler, readChunks } from '#kit'
 
 /**
  * A stream as it is kept until its end. Unparsed events stay bytes until something asks for the answer, which is after the
@@ -20,7 +20,7 @@ export class KeptStream {
   /** The answer so far; undefined when nothing came. Throws each time when there is an event that cannot be read. */
   completion(): Completion | undefined {
     if (this.#isEmpty) return undefined
-    const chunks = [...dataOf(this.#waiting)]
+    const chunks = [...readChunks(this.#waiting)]
     this.#waiting = []
     for (const data of chunks) this.#answer.add(data)
     return this.#answer.completion()

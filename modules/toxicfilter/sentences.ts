@@ -116,5 +116,5 @@ function withTexts(chunk: Chunk, replaced: Map<number, string>): Chunk {
     replaced.set(choice.index, '')
     return withText(choice, by)
   })
-  return Chunk.of({ ...chunk.data, choices })
+  return chunk.with({ ...chunk.data, choices })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Call, Chunk, type Detection, defineModule } from '#kernel'
+import { type Call, type Detection, defineModule } from '#kernel'
 import { ensure, findAll, formFinder, lastWords } from '#kit'
 import { branded, shownModel } from './answer.ts'
 import { type Brand, brandSchema, compileBrands } from './brands.ts'
@@ -71,10 +71,7 @@ export default defineModule({
           const brand = brandOf(call)
           if (!brand) return undefined
           const shown = shownFor(call, brand)
-          return {
-            push: (chunk, out) =>
-              out.emit(Chunk.of(branded(chunk.data, call, brand, shown), undefined, chunk.events)),
-          }
+          return { push: (chunk, out) => out.emit(chunk.with(branded(chunk.data, call, brand, shown))) }
         },
         error(error, call) {
           const brand = brandOf(call)

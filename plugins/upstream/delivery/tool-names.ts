@@ -1,4 +1,4 @@
-import { type Call, Chunk, type Provider, type ProviderSpec, type Target, WholeReply } from '#kernel'
+import { type Call, type Chunk, type Provider, type ProviderSpec, type Target, WholeReply } from '#kernel'
 import { type FittingNames, fittingNames } from '../kit/fitting-names.ts'
 import { repliedWithToolNames, withToolNames } from '../kit/named-tools.ts'
 
@@ -17,8 +17,7 @@ export class ToolNames {
 
   /** A chunk under the client's names. It has no bytes: they would be among others that were made here. */
   chunk(chunk: Chunk): Chunk {
-    const { data, counted, events } = chunk
-    return Chunk.of(repliedWithToolNames(data, this.#names.original), counted, events)
+    return chunk.with(repliedWithToolNames(chunk.data, this.#names.original))
   }
 }
 
