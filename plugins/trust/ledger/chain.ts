@@ -32,9 +32,10 @@ export class Chain implements Ledger {
   readonly #sealing: () => Sealing
   readonly #recorder: Recorder
 
-  constructor(store: Store, sealing: () => Sealing) {
+  /** `cores` that this process may use, all without it. */
+  constructor(store: Store, sealing: () => Sealing, cores?: number) {
     this.#sequence = store.sequence('ledger', segmentSchema)
-    this.#recorder = new Recorder(this.#sequence)
+    this.#recorder = new Recorder(this.#sequence, cores)
     this.segments = new Segments(this.#sequence, () => this.#recorder.queue())
     this.#sealing = sealing
   }

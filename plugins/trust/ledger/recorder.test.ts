@@ -25,8 +25,11 @@ const counted = (): void => {
 
 async function open(): Promise<void> {
   engine = await openLevel(folder)
-  chain = new Chain(engine.namespace('trust') as Store, () => undefined as unknown as Sealing)
+  chain = chainOn(2)
 }
+
+const chainOn = (cores: number) =>
+  new Chain(engine.namespace('trust') as Store, () => undefined as unknown as Sealing, cores)
 
 beforeEach(async () => {
   threads = 0
@@ -87,6 +90,15 @@ test('a few need no thread, and are written a moment later without being asked f
   expect(await segments()).toBe(0)
   await expect.poll(segments).toBe(1)
   expect(numbersOf(await chained())).toEqual(numbers(5))
+  expect(threads).toBe(0)
+})
+
+test('on one core many are hashed without a thread, which would only take that core', async () => {
+  const alone = chainOn(1)
+  for (let n = 0; n < 600; n++) alone.record(draftOf(n))
+  await expect.poll(segments).toBe(3)
+  await alone.close()
+  expect(numbersOf(await chained())).toEqual(numbers(600))
   expect(threads).toBe(0)
 })
 

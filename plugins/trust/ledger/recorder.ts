@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { Awaitable, Sequence } from '#kernel'
 import { Batch } from './batch.ts'
 import type { Found } from './columns.ts'
@@ -18,13 +19,14 @@ const mostLength = 64 * 1024 * 1024
 const expected = { least: 16_384, most: 1024 * 1024, growth: 1.125 }
 
 /**
- * Has entries appended a moment later, those that come together as one segment. Where they are many, another thread links them
- * first to where the chain is expected to end. If it ends elsewhere by then, or somebody reads, they are linked as they are written, so
- * the expectation decides nothing but the time it takes.
+ * Has entries appended a moment later, those that come together as one segment. Where they are many and there is another core, another
+ * thread links them first to where the chain is expected to end. If it ends elsewhere by then, or somebody reads, they are linked as they
+ * are written, so the expectation decides nothing but the time it takes.
  */
 export class Recorder {
   readonly #sequence: Sequence<Segment>
   readonly #thread = new LinkingThread()
+  readonly #hasOtherCore: boolean
   /** What the first entry follows if no other ledger begins before. */
   readonly #beginning = newLedger()
   #batch: Batch | undefined
@@ -41,8 +43,9 @@ export class Recorder {
   #dropped = 0
   #isClosed = false
 
-  constructor(sequence: Sequence<Segment>) {
+  constructor(sequence: Sequence<Segment>, cores = availableParallelism()) {
     this.#sequence = sequence
+    this.#hasOtherCore = cores > 1
   }
 
   /** Entries that are lost, since the start. */
@@ -117,7 +120,7 @@ export class Recorder {
 
   #send(): void {
     const batch = this.#finish()
-    if (batch?.isLarge) this.#linkAhead(batch)
+    if (this.#hasOtherCore && batch?.isLarge) this.#linkAhead(batch)
     this.#queueLinked()
   }
 
