@@ -4,7 +4,8 @@ import { listed, listOf, listQuery, pageAnswer, scopeOf, storedPage } from '#kit
 import { demandReplays } from '../runs/caller.ts'
 import type { ShownRuns } from '../runs/shown.ts'
 import { comparison, comparisonOf, customComparison, customInput, sharedComparison } from './comparison.ts'
-import { type Links, linkParams, ownShare } from './links.ts'
+import { addLinkRoutes } from './link-routes.ts'
+import { type Links, linkParams } from './links.ts'
 import { comparisonPage } from './page.ts'
 import { newShare, shareItem, title } from './row.ts'
 import type { SecretGate } from './secrets.ts'
@@ -91,35 +92,12 @@ export function addComparisonShareRoutes(
     },
   })
 
-  route({
-    method: 'get',
-    path: `${path}/{id}`,
-    access: 'public',
-    summary: 'What a link of a comparison shows',
-    params: linkParams,
-    returns: sharedComparison,
-    throws: [404, 429],
-    async handle({ params: { id }, ip, header }) {
-      links.admit(ip, header)
-      const { row, title, content } = await shares.open('comparison', id, comparison)
-      const { views, created_at, expires_at } = row
-      return { id, title, ...content, views, created_at, expires_at }
-    },
-  })
-
-  route({
-    method: 'delete',
-    path: `${path}/{id}`,
-    access: 'any',
-    summary: 'Revoke the link of a comparison, by its share_id or by the link itself',
-    params: linkParams,
-    returns: z.object({ deleted: z.literal(true), id: z.string() }),
-    throws: [404],
-    async handle({ params, principal }) {
-      const row = ownShare(await shares.find('comparison', params.id), principal!)
-      await shares.delete(row)
-      return { deleted: true as const, id: row.id }
-    },
+  addLinkRoutes({ route }, shares, links, {
+    kind: 'comparison',
+    path,
+    noun: 'comparison',
+    content: comparison,
+    shown: sharedComparison,
   })
 
   route({

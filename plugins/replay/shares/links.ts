@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
-import type { Principal } from '#kernel'
 import { networkOf, WindowLimit } from '#kit'
 import type { newShare, ShareRow } from './row.ts'
-import { nothingThere } from './shares.ts'
 
 export const linkParams = z.strictObject({ id: z.string().min(1).max(100) })
 
@@ -53,10 +51,4 @@ export class Links {
     const origin = `${isSecure ? 'https' : 'http'}://${host}`
     return URL.canParse(origin) ? new URL(origin).origin : ''
   }
-}
-
-/** The share, if the caller may manage it: its owner and admins. Throws the not found of links for any other. */
-export function ownShare(row: ShareRow | undefined, { type, userId }: Principal): ShareRow {
-  if (row && (type === 'admin' || (userId !== undefined && row.user_id === userId))) return row
-  throw nothingThere()
 }

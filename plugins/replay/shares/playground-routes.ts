@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '#kernel'
-import { type Links, linkParams, ownShare } from './links.ts'
+import { addLinkRoutes } from './link-routes.ts'
+import type { Links } from './links.ts'
 import { longestText, newShare, sharedFields, title } from './row.ts'
 import type { SecretGate } from './secrets.ts'
 import type { Shares } from './shares.ts'
@@ -41,7 +42,7 @@ const session = z.strictObject({
   }),
 })
 
-const shared = z.object({ ...session.shape, ...sharedFields })
+const sharedSession = session.extend(sharedFields)
 
 /** Sessions of the playground by link. */
 export function addPlaygroundShareRoutes(
@@ -66,34 +67,11 @@ export function addPlaygroundShareRoutes(
     },
   })
 
-  route({
-    method: 'get',
-    path: `${path}/{id}`,
-    access: 'public',
-    summary: 'What a link of a session shows',
-    params: linkParams,
-    returns: shared,
-    throws: [404, 429],
-    async handle({ params: { id }, ip, header }) {
-      links.admit(ip, header)
-      const { row, title, content } = await shares.open('playground', id, session)
-      const { views, created_at, expires_at } = row
-      return { id, title, ...content, views, created_at, expires_at }
-    },
-  })
-
-  route({
-    method: 'delete',
-    path: `${path}/{id}`,
-    access: 'any',
-    summary: 'Revoke the link of a session, by its share_id or by the link itself',
-    params: linkParams,
-    returns: z.object({ deleted: z.literal(true), id: z.string() }),
-    throws: [404],
-    async handle({ params, principal }) {
-      const row = ownShare(await shares.find('playground', params.id), principal!)
-      await shares.delete(row)
-      return { deleted: true as const, id: row.id }
-    },
+  addLinkRoutes({ route }, shares, links, {
+    kind: 'playground',
+    path,
+    noun: 'session',
+    content: session,
+    shown: sharedSession,
   })
 }
