@@ -5,8 +5,12 @@ import type { RecordedRequest, Script, Upstream } from '../upstream/index.ts'
 import type { Departure, TestProvider } from './providers/provider.ts'
 import type { Answer, Ask, ClientWire, Problem, WireClient } from './wires/client.ts'
 
-/** Whether it asks for an answer: the gateway may still have the tokens counted of a call before, which was broken off. */
-const isCall = ({ path }: RecordedRequest): boolean => !/count.?tokens/i.test(path)
+/**
+ * Whether it asks for an answer: the gateway may still have the tokens counted of a call before, which was broken off, and asks for the
+ * provider's models now and then.
+ */
+const isCall = ({ method, path }: RecordedRequest): boolean =>
+  method === 'POST' && !/count.?tokens/i.test(path)
 
 /** One cell of the table while it is tested: a client's wire, a provider, and what lies between them. */
 export class Cell {

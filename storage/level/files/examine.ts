@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { tablesInUse } from './directory.ts'
 import { type Gap, gapsIn } from './records.ts'
 import { damageOf, type TableDamage } from './table.ts'
 
@@ -22,13 +23,18 @@ export async function isBeheaded(folder: string): Promise<boolean> {
   return !names.includes('CURRENT') && names.some((name) => /\.(ldb|sst|log)$/.test(name))
 }
 
-/** Checks all files of a database, reads all of it, and changes nothing. No process should write to it meanwhile. */
+/**
+ * Checks all files of a database, but for tables that it has no use for. It reads all of it and changes nothing. No process should
+ * write to it meanwhile.
+ */
 export async function examineFiles(folder: string): Promise<DamagedFile[]> {
   const directories = await damaged(folder, /^MANIFEST-/, (bytes, file) => {
     const gaps = gapsIn(bytes)
     return gaps.length > 0 && { file, kind: 'directory', gaps }
   })
+  const inUse = await tablesInUse(folder)
   const tables = await damaged(folder, /\.(ldb|sst)$/, (bytes, file) => {
+    if (inUse && !inUse.has(Number.parseInt(file, 10))) return false
     const blocks = damageOf(bytes)
     return blocks.length > 0 && { file, kind: 'table', blocks }
   })

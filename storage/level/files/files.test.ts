@@ -96,6 +96,14 @@ test('a store that was only killed has no damage, and nothing to put right', asy
   expect(problems).toEqual([])
 })
 
+test('a table that was not finished when LevelDB was closed is no damage', async () => {
+  const table = await readFile(await fileLike(/\.ldb$/))
+  await writeFile(join(folder, '000900.ldb'), table.subarray(0, table.length / 2))
+  expect(await examine(folder)).toEqual([])
+  expect(await idsIn((await opened()).collection('accounts', accountOptions))).toEqual(everyId)
+  expect(problems).toEqual([])
+})
+
 test('garbage in a write-ahead file is told, kept, and costs no more than what it lies on', async () => {
   const file = await fileLike(/\.log$/)
   const { size } = await stat(file)

@@ -5,6 +5,8 @@ const blockBytes = 32 * 1024
 /** Checksum, length and kind. */
 const headBytes = 7
 const full = 1
+const first = 2
+const last = 4
 const kinds = [1, 2, 3, 4]
 
 /** Bytes that hold no record, where there should be some. */
@@ -38,6 +40,23 @@ export function gapsIn(file: Buffer): Gap[] {
   return gaps
     .map((gap) => ({ ...gap, isInside: gap.from < lastRecord }))
     .filter(({ from, to, isInside }) => isInside || file.subarray(from, to).some((byte) => byte !== 0))
+}
+
+/** The records of a file that has no gaps, those whole that are split over blocks. */
+export function* recordsIn(file: Buffer): Generator<Buffer> {
+  let parts: Buffer[] = []
+  for (let block = 0; block < file.length; block += blockBytes) {
+    const end = Math.min(block + blockBytes, file.length)
+    for (let at = block; end - at >= headBytes; ) {
+      const next = recordEnd(file, at, end)
+      if (next === undefined) break
+      const kind = file[at + 6]!
+      if (kind === full || kind === first) parts = []
+      parts.push(file.subarray(at + headBytes, next))
+      if (kind === full || kind === last) yield Buffer.concat(parts)
+      at = next
+    }
+  }
 }
 
 /**
