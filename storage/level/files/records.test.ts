@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { runs } from '../../../test/suite/runs.ts'
 import { maskedCrc32c } from './crc32c.ts'
 import { madeByLevel } from './files-parts.ts'
-import { fillingOf, gapsIn } from './records.ts'
+import { fillingOf, gapsIn, recordsIn } from './records.ts'
 
 const blockBytes = 32 * 1024
 const headBytes = 7
@@ -191,4 +191,16 @@ test.each([
 test('fewer bytes than a head has are filled with zeros', () => {
   expect(fillingOf({ from: 100, to: 106 })).toEqual(Buffer.alloc(6))
   expect(fillingOf({ from: blockBytes - 6, to: blockBytes + 20 }).subarray(0, 6)).toEqual(Buffer.alloc(6))
+})
+
+test('records are read whole, in order, up to what cannot be read', () => {
+  const all = [...recordsIn(file)]
+  const values = all.map((record) => /[xyz]*$/.exec(record.toString('latin1'))![0].length)
+  expect(values).toEqual([...Array.from({ length: 60 }, (_, n) => (n * 37) % 1500), 70_000, 99])
+  // Each is a batch, which begins with the number of its first change.
+  expect(all.map((record) => Number(record.readBigUInt64LE(0)))).toEqual(all.map((_, n) => n + 1))
+  const [, at] = records[3]!
+  const before = [...recordsIn(harmed([at, at + 1]))].slice(0, 4)
+  expect(before).toEqual([...recordsIn(file)].slice(0, 4))
+  expect([...recordsIn(file.subarray(0, records.at(-1)![1] - 1))]).toHaveLength(61)
 })
