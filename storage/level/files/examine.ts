@@ -9,6 +9,11 @@ export type DamagedFile =
   | { readonly file: string; readonly kind: 'write-ahead' | 'directory'; readonly gaps: readonly Gap[] }
   | { readonly file: string; readonly kind: 'table'; readonly blocks: TableDamage }
 
+const table = /\.(ldb|sst)$/
+
+/** Whether a file of this name is a table, whose number its name begins with. */
+export const isTable = (name: string): boolean => table.test(name)
+
 /** Checks the write-ahead files of a database by the checksums they have. */
 export async function examineWriteAhead(folder: string): Promise<DamagedFile[]> {
   return damaged(folder, /\.log$/, (bytes, file) => {
@@ -33,7 +38,7 @@ export async function examineFiles(folder: string): Promise<DamagedFile[]> {
     return gaps.length > 0 && { file, kind: 'directory', gaps }
   })
   const inUse = await tablesInUse(folder)
-  const tables = await damaged(folder, /\.(ldb|sst)$/, (bytes, file) => {
+  const tables = await damaged(folder, table, (bytes, file) => {
     if (inUse && !inUse.has(Number.parseInt(file, 10))) return false
     const blocks = damageOf(bytes)
     return blocks.length > 0 && { file, kind: 'table', blocks }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Level } from 'level'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Compactable, Database } from '../group-commit.ts'
 import { examineWriteAhead } from './examine.ts'
 import { examine, mendWriteAhead, repairFiles } from './repair.ts'
 
@@ -188,6 +189,25 @@ test('a file that is no table is left as it is in the copy, and goes with what i
   await repairFiles(folder, copy)
   expect(await readFile(path.join(copy, file), 'utf8')).toBe('garbage')
   expect(await rowsIn()).toEqual(all.slice(60))
+})
+
+test('a table that is out of use brings no deleted row back, and stays in the copy', async () => {
+  const database: Database & Partial<Compactable> = new Level<string, string>(folder)
+  await database.open()
+  await database.compactRange!('', '~')
+  const old = await fileLike(table)
+  const kept = await readFile(old)
+  await database.del(row(7)[0])
+  await database.compactRange!('', '~')
+  await database.close()
+  await rm(old, { force: true })
+  const file = await harm(table, 3)
+  await writeFile(old, kept)
+  expect(await repairFiles(folder, copy)).toMatchObject([{ file }])
+  expect(await readFile(path.join(copy, path.basename(old)))).toEqual(kept)
+  const keys = (await rowsIn()).map(([key]) => key)
+  expect(keys.length).toBeGreaterThan(100)
+  expect(keys).not.toContain(row(7)[0])
 })
 
 test('what a repair finds in tables of any order is the newest', async () => {

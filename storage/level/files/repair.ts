@@ -1,4 +1,4 @@
-import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Level } from 'level'
 import type { FileDamage } from '../../index.ts'
@@ -6,7 +6,8 @@ import { isCorruption, locked } from '../damage.ts'
 import type { Compactable, Database } from '../group-commit.ts'
 import { reasonOf } from '../reason.ts'
 import { describe } from './describe.ts'
-import { type DamagedFile, examineFiles, examineWriteAhead, isBeheaded } from './examine.ts'
+import { tablesInUse } from './directory.ts'
+import { type DamagedFile, examineFiles, examineWriteAhead, isBeheaded, isTable } from './examine.ts'
 import { isLocked } from './lock.ts'
 import { fillingOf } from './records.ts'
 import { condemn } from './table.ts'
@@ -69,6 +70,7 @@ export async function repairFiles(folder: string, copy: string): Promise<FileDam
   await cp(folder, copy, { recursive: true, errorOnExist: true, force: false })
   for (const one of damaged) await mend(folder, one)
   if (damaged.length === found.length && damaged.every(({ kind }) => kind === 'write-ahead')) return found
+  await removeUnused(folder)
   await (Level as unknown as { repair(folder: string): Promise<void> }).repair(folder)
   // Repaired tables are in no order, and a single read could find an old value: compacting sorts them.
   const database: Database = new Level<string, string>(folder)
@@ -76,6 +78,19 @@ export async function repairFiles(folder: string, copy: string): Promise<FileDam
   await (database as Database & Compactable).compactRange('\0', '\uffff')
   await database.close()
   return found
+}
+
+/**
+ * Removes tables that the database has no use for, as opening it does. LevelDB's repair would take all that lie there, and rows would
+ * be back that were deleted since.
+ */
+async function removeUnused(folder: string): Promise<void> {
+  const inUse = await tablesInUse(folder)
+  if (!inUse) return
+  const unused = (await readdir(folder)).filter(
+    (name) => isTable(name) && !inUse.has(Number.parseInt(name, 10)),
+  )
+  await Promise.all(unused.map((name) => rm(path.join(folder, name))))
 }
 
 async function refuseLocked(folder: string): Promise<void> {
