@@ -21,6 +21,8 @@ export class Batch {
   length = 0
   /** Whether another thread links it, so that it is worth waiting for. */
   isLinking = false
+  /** Whether another thread was asked to link it to where the chain was expected to end. */
+  isGuessed = false
   #ahead: { readonly after: string; readonly linked: Linked } | undefined
 
   /** `size` is how many bytes are expected. */

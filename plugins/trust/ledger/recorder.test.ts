@@ -139,6 +139,23 @@ async function interleaved(steps: readonly (readonly [string, number])[]): Promi
   expect([entries.length, chain.dropped]).toEqual([total + others, 0])
 }
 
+test('two threads of the gateway that append in turn make one chain, with all entries of each in their order', async () => {
+  const other = chainOn(2)
+  for (let round = 0; round < 8; round++) {
+    for (let n = 0; n < 300; n++) {
+      chain.record(draftOf(round * 300 + n))
+      other.record({ ...draftOf(round * 300 + n), action: 'other' })
+    }
+    await pause(20)
+  }
+  await other.flush()
+  await other.close()
+  const entries = await chained()
+  const of = (isOther: boolean) => entries.filter(({ action }) => (action === 'other') === isOther)
+  expect(numbersOf(of(false))).toEqual(numbers(2400))
+  expect(numbersOf(of(true))).toEqual(numbers(2400))
+})
+
 test('what was recorded is in the store when it closes right after, hashed or not', async () => {
   for (let n = 0; n < 600; n++) chain.record(draftOf(n))
   await pause(105)

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { Awaitable, Sequence } from '#kernel'
+import { Backoff } from './backoff.ts'
 import { Batch } from './batch.ts'
 import type { Found } from './columns.ts'
 import type { End } from './end.ts'
@@ -27,6 +28,8 @@ export class Recorder {
   readonly #sequence: Sequence<Segment>
   readonly #thread = new LinkingThread()
   readonly #hasOtherCore: boolean
+  /** Linking ahead is in vain while other threads of the gateway append, too. */
+  readonly #backoff = new Backoff()
   /** What the first entry follows if no other ledger begins before. */
   readonly #beginning = newLedger()
   #batch: Batch | undefined
@@ -120,7 +123,7 @@ export class Recorder {
 
   #send(): void {
     const batch = this.#finish()
-    if (this.#hasOtherCore && batch?.isLarge) this.#linkAhead(batch)
+    if (this.#hasOtherCore && batch?.isLarge && this.#backoff.takes()) this.#linkAhead(batch)
     this.#queueLinked()
   }
 
@@ -151,6 +154,7 @@ export class Recorder {
     const linked = link().catch(() => undefined)
     this.#expected = linked
     batch.isLinking = true
+    batch.isGuessed = true
     const end = (): void => {
       clearTimeout(patience)
       batch.isLinking = false
@@ -163,6 +167,7 @@ export class Recorder {
   /** Called again for the same batch when another thread of the gateway was first. */
   #place(batch: Batch, last: End = this.#beginning): Segment {
     const isExpected = batch.isAheadOf(last)
+    if (batch.isGuessed) this.#backoff.ended(isExpected)
     const isFirst = this.#queued.delete(batch)
     if (isFirst) this.#length -= batch.length
     const { segment, dropped } = batch.placed(last)
