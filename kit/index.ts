@@ -183,6 +183,7 @@ export type { SearchBudget } from './secrets/library.ts'
 export { secretReach, usualSecretLength } from './secrets/rules.ts'
 export { SecretSearch, type SecretSearchOptions } from './secrets/search.ts'
 export { sentenceEnd } from './sentences.ts'
+export { answerLength, shortenAnswer } from './shorten-answer.ts'
 export { shownChange } from './shown-change.ts'
 export { similarity, wordsOf } from './similarity.ts'
 export {

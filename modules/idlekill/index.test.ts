@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { anthropic } from '../../test/upstream/anthropic/index.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 /** How much later than a limit its effect may be seen, on a busy machine; where a limit is missing nothing ends. */
@@ -61,10 +62,10 @@ async function errorOf(response: Response): Promise<unknown> {
 }
 
 /** The trace of a call: what no provider has counted is counted before a call settles, which takes a moment. */
-function traceOf({ headers }: Response) {
+function traceOf({ headers }: Response, of = gateway) {
   return vi.waitFor(
     async () => {
-      const { status, body } = await gateway.api('GET', `/api/observe/traces/${headers.get('x-trace-id')}`)
+      const { status, body } = await of.api('GET', `/api/observe/traces/${headers.get('x-trace-id')}`)
       expect(status).toBe(200)
       return body
     },
@@ -185,6 +186,47 @@ describe('a stream that has begun', () => {
     const trace = await traceOf(response)
     expect(trace).toMatchObject({ status: 'rate_limited', usage: { source: 'estimated' } })
     expect(trace.cost_usd).toBeLessThan(0.001)
+  })
+})
+
+describe('an answer that comes at once', () => {
+  const claude = 'claude-sonnet-4-5'
+  let anthropicUpstream: Upstream
+  let other: TestGateway
+
+  beforeAll(async () => {
+    anthropicUpstream = await startUpstream({ wires: [anthropic] })
+    const providerOf = (played: Upstream) => ({ base_url: played.baseUrl(), api_key: 'sk-test' })
+    const providers = { openai: providerOf(upstream), anthropic: providerOf(anthropicUpstream) }
+    other = await startGateway({ config: { providers } })
+  })
+
+  afterAll(async () => {
+    await other.close()
+    await anthropicUpstream.close()
+  })
+
+  test.each([
+    ['/v1/chat/completions', model, 0.0001],
+    ['/v1/chat/completions', claude, 0.002],
+    ['/v1/messages', claude, 0.002],
+  ])('ends within what a call may cost: %s, %s', async (path, asked, most) => {
+    await other.module('idlekill', { enabled: true, config: { ...unlimited, max_spend_usd: most } })
+    const words = Array.from({ length: 2000 }, (_, n) => `costly${n} `)
+    for (const played of [upstream, anthropicUpstream]) played.reply({ content: words })
+    const response = await fetch(`${other.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${other.adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: asked, messages, stream: true, max_tokens: 8000 }),
+    })
+    const events = await response.text()
+    expect(events).toContain('exceeds the limit')
+    const said = [...events.matchAll(/"(?:content|text)":"([^"]*)"/g)].map(([, text]) => text).join('')
+    expect(words.join('').startsWith(said)).toBe(true)
+    // Both limits are worth some 150 tokens.
+    expect(said.length).toBeGreaterThan(200)
+    expect(said.length).toBeLessThan(600)
+    expect(await traceOf(response, other)).toMatchObject({ status: 'rate_limited' })
   })
 })
 

@@ -11,7 +11,7 @@ import {
   type TokenCounting,
   type Usage,
 } from '#kernel'
-import { eventsOf, usdOf } from '#kit'
+import { answerLength, shortenAnswer, usdOf } from '#kit'
 
 /** The data that a spend is estimated with. */
 export interface Rating {
@@ -45,15 +45,16 @@ export class SpendLimit implements Filter {
   }
 
   push(chunk: Chunk, out: Out): void {
-    for (const event of eventsOf(chunk)) this.#push(event, out)
-  }
-
-  #push(chunk: Chunk, out: Out): void {
     this.#estimator ??= this.#rating.tokens.estimator(this.#attempt?.model ?? this.#call.request.model)
+    const before = this.#output
     this.#output += tokensOf(chunk, this.#estimator)
     if (this.#output - this.#looked >= lookEvery) {
       this.#looked = this.#output
-      if ((this.#nano() ?? 0) > this.#mostNano) {
+      const nano = this.#nanoOf(this.#output) ?? 0
+      if (nano > this.#mostNano) {
+        const spent = this.#nanoOf(before) ?? 0
+        const part = partOf(chunk, (this.#mostNano - spent) / (nano - spent))
+        if (part) out.emit(part)
         out.fail(this.#refusal())
         return
       }
@@ -61,14 +62,14 @@ export class SpendLimit implements Filter {
     out.emit(chunk)
   }
 
-  #nano(): number | undefined {
+  #nanoOf(output: number): number | undefined {
     const attempt = this.#attempt
     if (!attempt) return undefined
     this.#input ??= this.#inputOf(attempt.model)
     const usage: Usage = {
       ...noUsage,
       input: this.#input,
-      output: Math.ceil(this.#output),
+      output: Math.ceil(output),
       source: 'estimated',
     }
     return this.#rating.prices.cost(attempt.provider, attempt.model, usage)?.totalNano
@@ -98,4 +99,14 @@ function tokensOf({ data }: Chunk, estimator: Estimator): number {
     }
   }
   return tokens
+}
+
+/** The first part of a chunk, which may be much of an answer: this share of its texts. Undefined where that is nothing. */
+function partOf(chunk: Chunk, share: number): Chunk | undefined {
+  const { usage: _, choices, ...rest } = chunk.data
+  const kept = choices.flatMap((choice) => {
+    const characters = Math.floor(share * answerLength(choice))
+    return characters > 0 ? { ...shortenAnswer(choice, characters), finish_reason: null } : []
+  })
+  return kept.length > 0 ? chunk.with({ ...rest, choices: kept }) : undefined
 }

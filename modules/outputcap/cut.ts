@@ -1,5 +1,5 @@
 import type { Chunk, Filter, Out } from '#kernel'
-import { finishChunk } from '#kit'
+import { answerLength, finishChunk, shortenAnswer } from '#kit'
 
 type ChoiceDelta = Chunk['data']['choices'][number]
 
@@ -46,44 +46,11 @@ export class Cut implements Filter {
   #within(choice: ChoiceDelta): ChoiceDelta {
     const { index, finish_reason } = choice
     const written = this.#written.get(index) ?? 0
-    const length = lengthOf(choice)
+    const length = answerLength(choice)
     this.#written.set(index, written + length)
     if (finish_reason) this.#finished.add(index)
     return finish_reason || written + length <= this.#allowed
       ? choice
-      : shortened(choice, Math.max(0, this.#allowed - written))
+      : shortenAnswer(choice, Math.max(0, this.#allowed - written))
   }
-}
-
-/** The texts of a delta that a model is billed for: what it says, thinks and declines with. */
-const billed = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const
-
-/** Characters of everything a model is billed for, the arguments of calls included. */
-function lengthOf({ text, delta }: ChoiceDelta): number {
-  const parts = [text, ...billed.map((field) => delta?.[field])]
-  const calls = delta?.tool_calls?.map((call) => call.function?.arguments) ?? []
-  return [...parts, ...calls].reduce<number>(
-    (sum, part) => sum + (typeof part === 'string' ? part.length : 0),
-    0,
-  )
-}
-
-/** A choice with so many characters of its texts, and without what spells them out once more. */
-function shortened({ logprobs: _, ...choice }: ChoiceDelta, characters: number): ChoiceDelta {
-  let room = characters
-  const take = (text: string): string => {
-    const kept = text.slice(0, room)
-    room -= kept.length
-    return kept.length === text.length || kept.isWellFormed() ? kept : kept.slice(0, -1)
-  }
-  const { text, delta } = choice
-  if (!delta) return { ...choice, ...(typeof text === 'string' && { text: take(text) }) }
-  const { reasoning_details: __, tool_calls: calls, ...said } = delta
-  const texts = billed.filter((field) => typeof said[field] === 'string')
-  const kept = Object.fromEntries(texts.map((field) => [field, take(said[field] as string)]))
-  const cut = calls?.map((call) => {
-    const args = call.function?.arguments
-    return args === undefined ? call : { ...call, function: { ...call.function, arguments: take(args) } }
-  })
-  return { ...choice, delta: { ...said, ...kept, ...(cut && { tool_calls: cut }) } }
 }
