@@ -5,7 +5,6 @@ import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
 import { contain } from '../kernel/contain.ts'
 import { modelName } from '../kit/model-name.ts'
-import { readable } from '../kit/readable.ts'
 import { ShortLived } from '../storage/shared/short-lived.ts'
 import {
   type Addition,
@@ -66,7 +65,7 @@ export class RemoteCall extends CrossingCall<TraceView, TraceMarks, RemoteRun> {
   }
 
   viewOfOutcome({ error, body, json: _, ...rest }: Outcome): OutcomeView {
-    return { ...rest, body: this.#reads ? readable(body) : undefined, error: error && this.thrownOf(error) }
+    return { ...rest, body: this.#reads ? body() : undefined, error: error && this.thrownOf(error) }
   }
 
   viewOfAttempt({ identity, error, usage, counted: _, came: __, costUsd, ...plain }: Attempt): AttemptView {

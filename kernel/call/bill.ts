@@ -66,7 +66,7 @@ export function answerOf(attempt: Attempt, call: Call, served: Served): Unreport
   const { model } = attempt
   if (isServed(call, attempt)) {
     const chunks = call.stream ? served.chunks : undefined
-    return { model, counted: countedOf(attempt, chunks), chunks, body: () => readable(() => served.body?.()) }
+    return { model, counted: countedOf(attempt, chunks), chunks, body: () => served.body?.() }
   }
   const came = readable(() => attempt.came?.()) ?? 0
   const [chunks, body] = typeof came === 'object' ? [undefined, came] : [came, undefined]

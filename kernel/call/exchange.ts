@@ -75,13 +75,14 @@ export abstract class Exchange {
     const call = this.#call
     if (!call) return undefined
     const { status, finishReason, chunks } = this.end(error)
+    const body = whole ? () => whole.body : call.trace.body
     const served: Served = {
       status,
       error,
       finishReason: finishReason ?? readable(() => whole?.body.choices?.[0]?.finish_reason ?? undefined),
       chunks,
-      body: whole ? () => whole.body : call.trace.body,
-      json: whole && (() => whole.json),
+      body: body && (() => readable(body)),
+      json: whole && (() => readable(() => whole.json)),
     }
     return settle(call, served, this.#ground, this.#settlement)
   }

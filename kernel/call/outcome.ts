@@ -40,9 +40,9 @@ export interface Outcome {
   readonly ttftMs: number | undefined
   /** Spent waiting for providers. */
   readonly upstreamMs: number
-  /** The answer's body, parsed when asked for; undefined when there was none or it was not kept. */
+  /** The answer's body, parsed when asked for; undefined when there was none, it was not kept, or it cannot be read. */
   body(): Completion | undefined
-  /** The same as JSON; the provider's own until a module changes it. Throws if that is not JSON. */
+  /** The same as JSON; the provider's own until a module changes it. */
   json(): string | undefined
 }
 
@@ -75,7 +75,7 @@ export interface Served {
   /** Content chunks of a stream that reached the client. */
   readonly chunks: number
   readonly body: (() => Completion | undefined) | undefined
-  /** The body as the provider wrote it, if no module has changed it. */
+  /** The body as the provider wrote it, if no module has changed it. Neither of them throws. */
   readonly json?: (() => string | undefined) | undefined
 }
 

@@ -74,7 +74,6 @@ export function outcomeOf(call: Call, served: Served, { prices }: Rating, { usag
   const error = errorOf(served)
   const last =
     trace.attempts.find((one) => one.error && one.error === error) ?? trace.served ?? trace.attempts.at(-1)
-  const { body, json } = served
   let text: string | undefined
   return {
     ending: endingOf(served, error),
@@ -89,8 +88,8 @@ export function outcomeOf(call: Call, served: Served, { prices }: Rating, { usag
     latencyMs: now - trace.started,
     ttftMs: trace.firstContentAt === undefined ? undefined : trace.firstContentAt - trace.started,
     upstreamMs: waitedMs(trace.attempts, now),
-    body: () => body?.(),
-    json: () => (text ??= json?.() ?? written(body?.())),
+    body: () => served.body?.(),
+    json: () => (text ??= served.json?.() ?? written(served.body?.())),
   }
 }
 

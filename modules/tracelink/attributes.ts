@@ -33,7 +33,7 @@ export const spanName = ({ operation }: Call, model: string): string =>
 export function callAttributes(call: Call, outcome: Outcome, captureContent: boolean): Attributes {
   const { context, request, trace } = call
   const { error, ending, cost, finishReason, ttftMs } = outcome
-  const body = bodyOf(outcome)
+  const body = outcome.body()
   const all: Attributes = {
     ...asked(call, outcome.provider, request.model),
     ...parametersOf(call),
@@ -124,13 +124,4 @@ function usageOf({ usage }: Outcome): Attributes {
 function errorType(error: NonNullable<Outcome['error']>): string {
   if (!isUpstreamError(error)) return error.type
   return error.providerStatus === undefined ? error.fault : String(error.providerStatus)
-}
-
-/** A provider's answer that is not JSON has no facts. */
-function bodyOf(outcome: Outcome): ReturnType<Outcome['body']> {
-  try {
-    return outcome.body()
-  } catch {
-    return undefined
-  }
 }
