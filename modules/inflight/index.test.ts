@@ -2,7 +2,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CallStarted } from '#kernel'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
-import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import { type Script, startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 let upstream: Upstream
 let gateway: TestGateway
@@ -58,6 +58,9 @@ const ask = (client: OpenAI, { stream = false, signal, headers = {} }: Asked = {
     )
     .asResponse()
 
+/** Answers the question of this test, and no other call: one of those that pass may be the first to arrive. */
+const answer = (script: Script): void => upstream.reply({ text: 'question' }, script)
+
 /** Waits until so many calls have come as far as they can. */
 async function waiting(calls: number): Promise<void> {
   await expect.poll(() => started).toBe(calls)
@@ -110,7 +113,7 @@ async function readUntil(response: Response, text: string) {
 describe.each([false, true])('stream: %s', (stream) => {
   test('a hundred calls at a time are one for the provider, which the first pays', async () => {
     const gate = held()
-    upstream.reply({ content: 'Shared.', usage, gate })
+    answer({ content: 'Shared.', usage, gate })
     const all = Array.from({ length: 100 }, () => ask(ada, { stream }))
     await waiting(100)
     gate.open()
@@ -132,7 +135,7 @@ describe.each([false, true])('stream: %s', (stream) => {
 
   test('the first client may leave before the answer: the others get it, and the first pays all of it', async () => {
     const gate = held()
-    upstream.reply({ content: 'Shared.', usage, gate })
+    answer({ content: 'Shared.', usage, gate })
     const leaving = new AbortController()
     const first = ask(ada, { stream, signal: leaving.signal })
     await upstream.received(1)
@@ -152,7 +155,7 @@ describe.each([false, true])('stream: %s', (stream) => {
   })
 
   test('the provider is left when the last client leaves', async () => {
-    upstream.reply({ hang: true })
+    answer({ hang: true })
     const leaving = new AbortController()
     const all = Array.from({ length: 3 }, () => ask(ada, { stream, signal: leaving.signal }))
     await waiting(3)
@@ -165,7 +168,7 @@ describe.each([false, true])('stream: %s', (stream) => {
 
   test('users share nothing unless that is wanted', async () => {
     const gate = held()
-    upstream.reply({ content: 'Shared.', gate, times: 2 })
+    answer({ content: 'Shared.', gate, times: 2 })
     const all = [ask(ada, { stream }), ask(bob, { stream })]
     await waiting(2)
     expect(askedOf(upstream)).toHaveLength(2)
@@ -176,7 +179,7 @@ describe.each([false, true])('stream: %s', (stream) => {
     upstream.reset()
     started = 0
     const next = held()
-    upstream.reply({ content: 'Shared.', gate: next })
+    answer({ content: 'Shared.', gate: next })
     const shared = [ask(ada, { stream }), ask(bob, { stream })]
     await waiting(2)
     next.open()
@@ -187,7 +190,7 @@ describe.each([false, true])('stream: %s', (stream) => {
 
   test('a failure of the provider is told to all', async () => {
     const gate = held()
-    upstream.reply({ status: 422, error: { message: 'not like this' }, gate })
+    answer({ status: 422, error: { message: 'not like this' }, gate })
     const all = Array.from({ length: 3 }, () => ask(ada, { stream }).catch((error) => error))
     await waiting(3)
     gate.open()
@@ -198,7 +201,7 @@ describe.each([false, true])('stream: %s', (stream) => {
 
   test('a client that wants an answer of its own gets one', async () => {
     const gate = held()
-    upstream.reply({ content: 'Own.', gate, times: 3 })
+    answer({ content: 'Own.', gate, times: 3 })
     const all = ['no-store', 'no-cache', 'max-age=60'].map((control) =>
       ask(ada, { stream, headers: { 'cache-control': control } }),
     )
@@ -211,7 +214,7 @@ describe.each([false, true])('stream: %s', (stream) => {
 
 test('who comes late to a stream gets what was sent, and follows', async () => {
   const gate = { ...held(), after: 3 }
-  upstream.reply({ content: ['one ', 'two ', 'three ', 'four'], gate })
+  answer({ content: ['one ', 'two ', 'three ', 'four'], gate })
   const early = await readUntil(await ask(ada, { stream: true }), 'one ')
   const late = await readUntil(await ask(ada, { stream: true }), 'one ')
   gate.open()
@@ -221,7 +224,7 @@ test('who comes late to a stream gets what was sent, and follows', async () => {
 
 test('the first client may leave in the middle of a stream, and pays all of it', async () => {
   const gate = { ...held(), after: 3 }
-  upstream.reply({ content: ['one ', 'two ', 'three ', 'four'], usage, gate })
+  answer({ content: ['one ', 'two ', 'three ', 'four'], usage, gate })
   const response = await ask(ada, { stream: true })
   const first = await readUntil(response, 'one ')
   const second = await readUntil(await ask(ada, { stream: true }), 'one ')
@@ -237,7 +240,7 @@ test('a plain call and a stream of the same question are one call', async () => 
     upstream.reset()
     started = 0
     const gate = held()
-    upstream.reply({ content: 'Shared.', gate })
+    answer({ content: 'Shared.', gate })
     const first = ask(ada, { stream })
     await upstream.received(1)
     const second = ask(ada, { stream: !stream })
@@ -251,13 +254,13 @@ test('a plain call and a stream of the same question are one call', async () => 
 
 test('a limit that ends the first call ends no other: those that wait begin anew, together', async () => {
   await gateway.module('idlekill', { config: { total_ms: 1500 } })
-  upstream.reply({ hang: true })
+  answer({ hang: true })
   const first = ask(ada).catch((error) => error)
   await upstream.received(1)
   await gateway.module('idlekill', { config: { total_ms: null } })
   const others = [ask(ada), ask(ada)]
   await waiting(3)
-  upstream.reply({ content: 'After all.' })
+  answer({ content: 'After all.' })
   expect(await first).toMatchObject({ status: 504 })
   for (const response of await Promise.all(others)) expect(await response.text()).toContain('After all.')
   expect(askedOf(upstream)).toHaveLength(2)
