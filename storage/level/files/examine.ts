@@ -11,8 +11,11 @@ export type DamagedFile =
 
 const table = /\.(ldb|sst)$/
 
-/** Whether a file of this name is a table, whose number its name begins with. */
-export const isTable = (name: string): boolean => table.test(name)
+/** Which files, by name, are tables that a database has no use for. None is where its directory cannot be read. */
+export async function unusedTables(folder: string): Promise<(name: string) => boolean> {
+  const inUse = await tablesInUse(folder)
+  return (name) => inUse !== undefined && table.test(name) && !inUse.has(Number.parseInt(name, 10))
+}
 
 /** Checks the write-ahead files of a database by the checksums they have. */
 export async function examineWriteAhead(folder: string): Promise<DamagedFile[]> {
@@ -37,9 +40,9 @@ export async function examineFiles(folder: string): Promise<DamagedFile[]> {
     const gaps = gapsIn(bytes)
     return gaps.length > 0 && { file, kind: 'directory', gaps }
   })
-  const inUse = await tablesInUse(folder)
+  const isUnused = await unusedTables(folder)
   const tables = await damaged(folder, table, (bytes, file) => {
-    if (inUse && !inUse.has(Number.parseInt(file, 10))) return false
+    if (isUnused(file)) return false
     const blocks = damageOf(bytes)
     return blocks.length > 0 && { file, kind: 'table', blocks }
   })

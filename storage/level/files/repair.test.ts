@@ -191,23 +191,41 @@ test('a file that is no table is left as it is in the copy, and goes with what i
   expect(await rowsIn()).toEqual(all.slice(60))
 })
 
-test('a table that is out of use brings no deleted row back, and stays in the copy', async () => {
+/** Leaves a table that is out of use beside the one that took its place, in which a row is deleted. */
+async function outlive(
+  deleted: string,
+): Promise<{ readonly file: string; readonly bytes: Buffer; readonly inUse: string }> {
   const database: Database & Partial<Compactable> = new Level<string, string>(folder)
   await database.open()
   await database.compactRange!('', '~')
-  const old = await fileLike(table)
-  const kept = await readFile(old)
-  await database.del(row(7)[0])
+  const file = await fileLike(table)
+  const bytes = await readFile(file)
+  await database.del(deleted)
   await database.compactRange!('', '~')
   await database.close()
-  await rm(old, { force: true })
-  const file = await harm(table, 3)
-  await writeFile(old, kept)
-  expect(await repairFiles(folder, copy)).toMatchObject([{ file }])
-  expect(await readFile(path.join(copy, path.basename(old)))).toEqual(kept)
+  await rm(file, { force: true })
+  const inUse = await fileLike(table)
+  await writeFile(file, bytes)
+  return { file, bytes, inUse }
+}
+
+test('a table that is out of use brings no deleted row back, and stays in the copy', async () => {
+  const { file, bytes, inUse } = await outlive(row(7)[0])
+  const whole = await readFile(inUse)
+  await writeFile(inUse, whole.fill(0xa5, 3, 23))
+  expect(await repairFiles(folder, copy)).toMatchObject([{ file: path.basename(inUse) }])
+  expect(await readFile(path.join(copy, path.basename(file)))).toEqual(bytes)
   const keys = (await rowsIn()).map(([key]) => key)
   expect(keys.length).toBeGreaterThan(100)
   expect(keys).not.toContain(row(7)[0])
+})
+
+test('nor does it where the table in its place is missing', async () => {
+  const { file, bytes, inUse } = await outlive(row(7)[0])
+  await rm(inUse)
+  expect(await repairFiles(folder, copy)).toMatchObject([{ file: 'MANIFEST' }])
+  expect(await readFile(path.join(copy, path.basename(file)))).toEqual(bytes)
+  expect(await rowsIn()).toEqual([])
 })
 
 test('what a repair finds in tables of any order is the newest', async () => {

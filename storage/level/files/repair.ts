@@ -6,8 +6,7 @@ import { isCorruption, locked } from '../damage.ts'
 import type { Compactable, Database } from '../group-commit.ts'
 import { reasonOf } from '../reason.ts'
 import { describe } from './describe.ts'
-import { tablesInUse } from './directory.ts'
-import { type DamagedFile, examineFiles, examineWriteAhead, isBeheaded, isTable } from './examine.ts'
+import { type DamagedFile, examineFiles, examineWriteAhead, isBeheaded, unusedTables } from './examine.ts'
 import { isLocked } from './lock.ts'
 import { fillingOf } from './records.ts'
 import { condemn } from './table.ts'
@@ -81,15 +80,11 @@ export async function repairFiles(folder: string, copy: string): Promise<FileDam
 }
 
 /**
- * Removes tables that the database has no use for, as opening it does. LevelDB's repair would take all that lie there, and rows would
- * be back that were deleted since.
+ * Removes tables that the database has no use for, also where one that it uses is missing. LevelDB's repair would take all that lie
+ * there, and rows would be back that were deleted or erased since.
  */
 async function removeUnused(folder: string): Promise<void> {
-  const inUse = await tablesInUse(folder)
-  if (!inUse) return
-  const unused = (await readdir(folder)).filter(
-    (name) => isTable(name) && !inUse.has(Number.parseInt(name, 10)),
-  )
+  const unused = (await readdir(folder)).filter(await unusedTables(folder))
   await Promise.all(unused.map((name) => rm(path.join(folder, name))))
 }
 
