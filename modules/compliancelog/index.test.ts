@@ -80,13 +80,14 @@ test('an entry says who called which model, what it cost, and the hashes of both
   expect(JSON.stringify(entry)).not.toContain('Hello')
 })
 
-test('a stream with an event that is no JSON is entered without a hash of its answer, however often that happens', async () => {
+test('a stream with an event that is no JSON is entered with the hash of the rest, however often that happens', async () => {
   const event = (content: string) =>
     `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":null}]}\n\n`
   for (let n = 0; n < 7; n++) {
     upstream.reply({ chunks: [event('a'), event('b'), event('\\x'), 'data: [DONE]\n\n'] })
-    const { entry, status } = await call({ stream: true })
-    expect([status, entry.verdict, entry.detail.response_sha256]).toEqual([200, 'ok', null])
+    const { entry, trace, status } = await call({ stream: true })
+    expect([status, entry.verdict, entry.detail.response_sha256]).toEqual([200, 'ok', sha256(trace.response)])
+    expect(trace.response.choices).toMatchObject([{ message: { content: 'ab' } }])
     expect(entry.detail.request_sha256).toMatch(/^[0-9a-f]{64}$/)
   }
 })

@@ -36,10 +36,21 @@ test('the answer is the same whichever chunks were parsed, changed or asked abou
   )
 })
 
-test('a stream with an event that cannot be read has no answer, however often it is asked for', () => {
+test('events that cannot be read are left out, alone and among others that came with them', () => {
   const kept = new KeptStream()
+  const broken = Buffer.from('data: {oops\n\n')
+  kept.add(Chunk.fromBytes(broken))
+  expect(kept.completion()).toBeUndefined()
   kept.add(Chunk.fromBytes(Buffer.from(encodeEvent(choiceOf({ content: 'a' })))))
-  kept.add(Chunk.fromBytes(Buffer.from('data: {oops\n\n')))
-  expect(() => kept.completion()).toThrow(/not JSON/)
-  expect(() => kept.completion()).toThrow(/not JSON/)
+  kept.add(Chunk.fromBytes(broken))
+  const together = [encodeEvent(choiceOf({ content: 'b' })), broken, encodeEvent(choiceOf({ content: 'c' }))]
+  kept.add(Chunk.unread(Buffer.concat(together.map((event) => Buffer.from(event))), apart, 3))
+  expect(kept.completion()?.choices).toMatchObject([{ message: { content: 'abc' } }])
+  expect(kept.completion()?.choices).toMatchObject([{ message: { content: 'abc' } }])
 })
+
+/** Reads events one by one only. */
+const apart: Parameters<typeof Chunk.unread>[1] = {
+  read: (events) => Chunk.fromBytes(events).data,
+  split: (events) => new EventSplitter().push(events),
+}

@@ -1,5 +1,5 @@
-import type { Chunk, Completion } from '#kernel'
-import { Assembler, readChunks } from '#kit'
+import type { Chunk, Completion, CompletionChunk } from '#kernel'
+import { Assembler, eventsOf, readable, readChunks } from '#kit'
 
 /**
  * A stream as it is kept until its end. Unparsed events stay bytes until something asks for the answer, which is after the
@@ -12,17 +12,26 @@ export class KeptStream {
   #isEmpty = true
 
   add(chunk: Chunk): void {
-    this.#isEmpty = false
-    if (chunk.seen && this.#waiting.length === 0) this.#answer.add(chunk.seen)
+    if (chunk.seen && this.#waiting.length === 0) this.#read(chunk.seen)
     else this.#waiting.push(chunk)
   }
 
-  /** The answer so far; undefined when nothing came. Throws each time when there is an event that cannot be read. */
+  /** The answer so far, without events that cannot be read; undefined when none came that can. */
   completion(): Completion | undefined {
-    if (this.#isEmpty) return undefined
-    const chunks = [...readChunks(this.#waiting)]
+    const waiting = this.#waiting
     this.#waiting = []
-    for (const data of chunks) this.#answer.add(data)
-    return this.#answer.completion()
+    for (const data of dataOf(waiting)) this.#read(data)
+    return this.#isEmpty ? undefined : this.#answer.completion()
   }
+
+  #read(data: CompletionChunk): void {
+    this.#isEmpty = false
+    this.#answer.add(data)
+  }
+}
+
+/** The data of chunks, read together where all of them can be read, and event by event where not. */
+function dataOf(chunks: readonly Chunk[]): readonly CompletionChunk[] {
+  const all = readable(() => [...readChunks(chunks)])
+  return all ?? chunks.flatMap(eventsOf).flatMap((event) => readable(() => event.data) ?? [])
 }
