@@ -42,7 +42,9 @@ export function collectionConformance(open: OpenEngine): void {
         for (const id of ['', 'a\0b', '\ud800', 'x'.repeat(1025)]) {
           await expect(counters.put(id, { n: 1 })).rejects.toMatchObject({ code: 'ID_INVALID' })
           await expect(counters.create(id, { n: 1 })).rejects.toMatchObject({ code: 'ID_INVALID' })
+          await expect(counters.update(id, () => ({ n: 1 }))).rejects.toMatchObject({ code: 'ID_INVALID' })
           expect(await counters.get(id)).toBeUndefined()
+          expect(await counters.update(id, (row) => row)).toBeUndefined()
           expect(await counters.delete(id)).toBe(false)
         }
         expect(await counters.count()).toBe(0)

@@ -77,12 +77,12 @@ export class LevelCollection<T> implements Collection<T> {
 
   update(id: string, change: (row: T | undefined) => T | undefined): Promise<T | undefined> {
     return this.run(async () => {
-      checkId(id)
-      const next = change(this.rows.read(id))
+      const next = change(isId(id) ? this.rows.read(id) : undefined)
       if (next === undefined) {
         await this.rows.settled(id)
         return undefined
       }
+      checkId(id)
       const parsed = this.rows.shape.parse(next)
       await this.#write(id, parsed)
       return parsed
