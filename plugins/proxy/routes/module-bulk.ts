@@ -44,9 +44,10 @@ export function addBulkRoute({ route, use }: Context<unknown>): void {
       const registry = use(kernelServices.registry)
       const { enabled, config, force, if_generation: base } = body
       const results: z.infer<typeof result>[] = []
-      for (const [n, name] of namesOf(body, registry).entries()) {
-        // The others are about what the first one has left.
-        const actor = { ...by, force, ifGeneration: n === 0 ? base : undefined }
+      for (const name of namesOf(body, registry)) {
+        // Once one has changed, the others are about what it has left.
+        const isFirst = results.every(({ status }) => status === 'failed')
+        const actor = { ...by, force, ifGeneration: isFirst ? base : undefined }
         results.push(
           await changed(registry, name, config === undefined ? { enabled } : { enabled, config }, actor),
         )

@@ -228,6 +228,15 @@ describe('a bulk change', () => {
     expect(inStage.body.enabled).toBe(0)
   })
 
+  it('is one of the generation that it is wanted of, whichever of its modules is the first to change', async () => {
+    const { generation } = gateway.kernel.registry
+    const body = { modules: ['nobody', 'outputcap', 'costcap'], enabled: true }
+    const stale = await bulk({ ...body, if_generation: generation.number - 1 })
+    expect([stale.status, stale.body.error.param]).toEqual([409, 'if_generation'])
+    expect(gateway.kernel.registry.generation.number).toBe(generation.number)
+    expect((await bulk({ ...body, if_generation: generation.number })).body.affected).toBe(2)
+  })
+
   it.each([
     [{ enabled: true }],
     [{ modules: ['outputcap'], category: 'limits', enabled: true }],
