@@ -217,6 +217,28 @@ test('X-Schema outweighs what the request asks for, and the change is told', asy
   expect(headers.get('x-params-changed')).toBe('response_format')
 })
 
+test.each([
+  ['as it is', (schema: string) => schema],
+  ['with escapes', (schema: string) => schema.replaceAll('@', '\\u0040').replaceAll('Z', '\\u005a')],
+  ['as base64url', (schema: string) => Buffer.from(schema).toString('base64url')],
+])('guards see the schema of a header, %s', async (_, write) => {
+  const rule = { name: 'code name', pattern: 'ZEBRA[0-9]{4}', action: 'redact' }
+  const { body: made } = await gateway.api('POST', '/api/guardrails', rule)
+  await gateway.module('maskmode', { enabled: true })
+  const name = { type: 'string', description: 'like ada@example.com, of ZEBRA1234' }
+  const schema = JSON.stringify({ ...person, properties: { ...person.properties, name } })
+  upstream.reply({ content: good })
+  const { status } = await askGateway(gateway, {
+    headers: { 'x-schema': write(schema) },
+    body: { model: 'gpt-4o-mini', messages },
+  })
+  await gateway.module('maskmode', { enabled: false })
+  await gateway.api('DELETE', `/api/guardrails/${made.id}`)
+  expect(status).toBe(200)
+  expect(upstream.last().rawBody).toContain('"description":"like [EMAIL_')
+  expect(upstream.last().rawBody).not.toMatch(/ada@example|ZEBRA1234/)
+})
+
 test('refusals and tool calls pass as they are', async () => {
   upstream.reply({ refusal: 'no' })
   const refusal = await client.chat.completions.create(

@@ -38,7 +38,7 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings }) {
+  setup({ id, settings, inspect }) {
     const validators = new Validators()
     const registered = settings.schemas as Record<string, JsonObject>
     const { retries, on_failure: policy } = settings
@@ -59,7 +59,8 @@ export default defineModule({
       varies: (call) => variesBy(call, registered),
       wraps: (call) => wantedOf(call, registered) !== undefined,
       async around(call, next) {
-        const wanted = wantedOf(call, registered)?.()
+        const guarded = async (text: string) => (await inspect(call, [{ role: 'user', text }]))[0]!
+        const wanted = await wantedOf(call, registered)?.(guarded)
         if (!wanted) return next(call)
         const validate = validators.get(wanted.schema)
         let asked = asking(call, wanted)

@@ -1,5 +1,5 @@
-import { badRequest, type Call, type JsonObject, type ResponseFormat } from '#kernel'
-import { isStrictSchema, parseForeign } from '#kit'
+import { type Awaitable, badRequest, type Call, type JsonObject, type ResponseFormat } from '#kernel'
+import { isStrictSchema, parseForeign, readable } from '#kit'
 
 const longest = 64 * 1024
 
@@ -12,17 +12,21 @@ export interface Wanted {
   readonly isAny?: boolean
 }
 
+/** Has the guards of a call look at a text that comes into it; returns what may go to the provider. */
+type Inspect = (text: string) => Promise<string>
+
 /**
  * The form that a call's answer must fit, from X-Schema, from the request, or from the settings, to be read where it is needed;
- * undefined where there is none.
+ * undefined where there is none. Guards see the schema of a header, too, which goes to the provider with the request.
  */
 export function wantedOf(
   { context, operation, request }: Call,
   registered: Readonly<Record<string, JsonObject>>,
-): (() => Wanted) | undefined {
+): ((inspect: Inspect) => Awaitable<Wanted>) | undefined {
   if (operation !== 'chat') return undefined
   const header = context.headers['x-schema']
-  if (typeof header === 'string' && header !== '') return () => ours(fromHeader(header, registered))
+  if (typeof header === 'string' && header !== '')
+    return async (inspect) => ours(await fromHeader(header, registered, inspect))
   const format = request.response_format
   if (format?.type === 'json_schema') {
     return () => {
@@ -60,20 +64,35 @@ const ours = (schema: JsonObject): Wanted => ({
 })
 
 /** Raw JSON, base64url of it, or the name of a registered schema. */
-function fromHeader(header: string, registered: Readonly<Record<string, JsonObject>>): JsonObject {
+async function fromHeader(
+  header: string,
+  registered: Readonly<Record<string, JsonObject>>,
+  inspect: Inspect,
+): Promise<JsonObject> {
   if (header.length > longest) throw wrong(`it is longer than ${longest} characters`, 'X-Schema')
   if (Object.hasOwn(registered, header)) return registered[header]!
   const text = header.trimStart().startsWith('{') ? header : Buffer.from(header, 'base64url').toString('utf8')
-  try {
-    const schema = parseForeign(text)
-    if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema as JsonObject
-  } catch {
-    // Not JSON in either form: the same refusal as JSON that is no object.
-  }
-  throw wrong(
-    'it is neither a JSON object, nor base64url of one, nor the name of a registered schema',
-    'X-Schema',
-  )
+  const given = schemaIn(text)
+  if (!given)
+    throw wrong(
+      'it is neither a JSON object, nor base64url of one, nor the name of a registered schema',
+      'X-Schema',
+    )
+  // Written anew, so that no escape hides a text from the guards.
+  const written = JSON.stringify(given)
+  const seen = await inspect(written)
+  if (seen === written) return given
+  const allowed = schemaIn(seen)
+  if (!allowed) throw wrong('a guard has replaced a part of it that is no text', 'X-Schema')
+  return allowed
+}
+
+/** The schema that a text is; undefined for what is no JSON object. */
+function schemaIn(text: string): JsonObject | undefined {
+  const schema = readable(() => parseForeign(text))
+  return typeof schema === 'object' && schema !== null && !Array.isArray(schema)
+    ? (schema as JsonObject)
+    : undefined
 }
 
 const wrong = (what: string, param: string) => badRequest(`The schema cannot be used: ${what}.`, { param })

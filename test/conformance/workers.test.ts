@@ -42,6 +42,7 @@ const bound: Readonly<Record<string, string>> = {
   planquota: 'counts with a service, which it asks',
   modelswitch: 'counts tokens with a service',
   semanticcache: 'is listed and cleared through a service',
+  structuredshield: 'has the guards look at schemas of a header',
   tokentrim: 'asks where calls would go',
   prefixcache: 'prices what it saves with a service',
   promptlint: 'adds a route',
