@@ -67,6 +67,26 @@ test('a stream hits what a plain call stored, and the other way round', async ()
   expect(upstream.requests).toHaveLength(2)
 })
 
+test.each([
+  ['leakguard', {}],
+  ['codefence', { action: 'block' }],
+  ['hallucicheck', {}],
+  ['evalgate', { must_match: ['.'] }],
+])(
+  'an answer that %s has not seen is not given once it is on, nor one that it saw otherwise',
+  async (module, config) => {
+    const messages = [{ role: 'system', content: 'You are Tilly.' }, ...question()]
+    await plain(ada, { messages })
+    await gateway.module(module, { enabled: true, config })
+    await plain(ada, { messages })
+    await plain(ada, { messages })
+    expect(upstream.requests).toHaveLength(2)
+    await gateway.module(module, { enabled: false, config: null })
+    await plain(ada, { messages })
+    expect(upstream.requests).toHaveLength(2)
+  },
+)
+
 test('users do not share answers unless that is wanted', async () => {
   await plain(ada)
   await plain(bob)

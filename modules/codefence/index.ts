@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { type Detection, defineModule, type Span } from '#kernel'
 import { type Danger, dangerKinds, severities } from './danger.ts'
@@ -86,6 +87,7 @@ export default defineModule({
         call.trace.header('x-code-findings', [...all].join(', '))
       },
     }
-    return { detect: { reply } }
+    const arrangement = hash('sha256', JSON.stringify(settings))
+    return { varies: () => arrangement, detect: { reply } }
   },
 })

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import {
   type Call,
@@ -83,7 +84,9 @@ export default defineModule({
       return best
     }
 
+    const arrangement = hash('sha256', JSON.stringify(settings))
     return {
+      varies: ({ operation }) => (operation === 'chat' ? arrangement : undefined),
       wraps: ({ operation }) => operation === 'chat',
       async around(call, next) {
         const { reply, body, evaluation } = await bestOf(call, await next(call), next)

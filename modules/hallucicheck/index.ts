@@ -60,7 +60,9 @@ export default defineModule({
       call.trace.header('x-unsupported-claims', headerOf(found))
     }
 
+    const arrangement = JSON.stringify(settings)
     return {
+      varies: ({ operation }) => (operation === 'chat' ? arrangement : undefined),
       wraps: ({ operation }) => operation === 'chat',
       async around(call, next) {
         const reply = await next(call)

@@ -54,8 +54,10 @@ export default defineModule({
       open: (text, call, from) => watches(call).of!.openFrom(text, from),
       found: (_span, { kind }) => report('cut', `the system prompt in ${kind}`),
     }
+    const arrangement = JSON.stringify([allowed, canary])
     return {
       pure: true,
+      varies: (call) => (systemText(call) === '' ? undefined : arrangement),
       request(call) {
         const prompt = systemText(call)
         if (prompt === '') return undefined
