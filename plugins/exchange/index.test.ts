@@ -116,6 +116,17 @@ test('to install and to uninstall what nobody touched leaves the configuration a
   expect((await api('DELETE', `installed/${done.body.id}`)).status).toBe(404)
 })
 
+test('what a pack clears is there again when it goes', async () => {
+  await patch({ guardrails: { gr_two: rule('before') } })
+  const before = await hash()
+  await publish('clears', { guardrails: { gr_two: null, gr_never: null } })
+  const { body } = await install('clears', { on_conflict: 'overwrite' })
+  expect(await formOf('guardrails', 'gr_two')).toBeUndefined()
+  const gone = await api('DELETE', `installed/${body.id}`)
+  expect(gone.body).toMatchObject({ restored: ['guardrails.gr_two'], left: [] })
+  expect(await hash()).toBe(before)
+})
+
 test('a key that was changed since is drift, stays when the pack goes, and is listed', async () => {
   await publish('safe', content)
   const { id } = (await install('safe')).body

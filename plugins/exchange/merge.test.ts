@@ -32,12 +32,15 @@ const formsFrom = (values: Readonly<Record<string, unknown>>): Forms => ({
     }),
   ),
 })
-const forms = fc
-  .dictionary(fc.constantFrom(...places), fc.record({ value: fc.nat(2) }))
-  .map((values) => formsFrom({ ...values }))
+const form = fc.record({ value: fc.nat(2) })
+const formsWith = (form: fc.Arbitrary<unknown>) =>
+  fc.dictionary(fc.constantFrom(...places), form).map((values) => formsFrom({ ...values }))
+const forms = formsWith(form)
+
+const nameOf = ({ section, key }: InstalledObject): string => `${section}.${key}`
 
 const step = fc.oneof(
-  fc.record({ install: forms }),
+  fc.record({ install: formsWith(fc.option(form)) }),
   fc.record({ edit: fc.constantFrom(...places), clears: fc.boolean() }),
 )
 
@@ -55,8 +58,9 @@ test('after any installs and edits an uninstall leaves what was there first, wit
           continue
         }
         const [section = '', key = ''] = one.edit.split('.')
-        // To clear what is not there is no edit.
-        if (one.clears && now[section]?.[key] === undefined) continue
+        // To clear what is not there is no edit, and to clear what a pack has cleared is what the pack did.
+        const isCleared = held.some((object) => nameOf(object) === one.edit && object.after === null)
+        if (one.clears && (isCleared || now[section]?.[key] === undefined)) continue
         const edit = formsOf([{ section, key, form: one.clears ? null : { edited: n } }])
         now = set(now, edit).next
         expected = set(expected, edit).next

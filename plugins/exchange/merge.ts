@@ -12,6 +12,9 @@ const isAt =
 
 const formAt = (forms: Forms, { section, key }: Place): unknown => forms[section]?.[key] ?? null
 
+/** Whether forms say something of a key, be it that it is clear. */
+const tell = (forms: Forms, { section, key }: Place): boolean => Object.hasOwn(forms[section] ?? {}, key)
+
 /** Whether a key is as an install has left it. */
 export const isUntouched = (object: InstalledObject, now: Forms): boolean =>
   canonicalJson(formAt(now, object)) === canonicalJson(object.after)
@@ -29,7 +32,7 @@ export function formsOf(objects: readonly (Place & { readonly form: unknown })[]
  */
 export function wantedBy(content: Forms, held: readonly InstalledObject[], now: Forms): Forms {
   const dropped = held.filter(
-    (object) => formAt(content, object) === null && object.section in now && isUntouched(object, now),
+    (object) => !tell(content, object) && object.section in now && isUntouched(object, now),
   )
   const restored = formsOf(dropped.map(({ before, ...place }) => ({ ...place, form: before })))
   return Object.fromEntries(
@@ -53,18 +56,18 @@ export function actionOf(change: FormChange, { held, isTaken }: Standing): Actio
   return change.before === null && !isTaken(change) ? 'create' : 'conflict'
 }
 
-/** The keys that the pack has set once changes are made, with what was there before its first version. */
+/** The keys that the pack has set or cleared once changes are made, with what was there before its first version. */
 export function objectsAfter(
   content: Forms,
   changes: readonly FormChange[],
   { held, isTaken }: Standing,
 ): InstalledObject[] {
   const set = changes
-    .filter((change) => formAt(content, change) !== null)
+    .filter((change) => tell(content, change))
     .map((change) => {
       const isUpdate = actionOf(change, { held, isTaken }) === 'update'
       return { ...change, before: isUpdate ? held.find(isAt(change))!.before : change.before }
     })
-  const kept = held.filter((object) => formAt(content, object) !== null && !set.some(isAt(object)))
+  const kept = held.filter((object) => tell(content, object) && !set.some(isAt(object)))
   return [...kept, ...set]
 }

@@ -211,6 +211,20 @@ test('a local environment sets what it has, and takes in what is set', async () 
   })
 })
 
+test('a local environment takes nothing in while a section of its own is not there', async () => {
+  const config = { guardrails: { gr_one: rule('one') } }
+  await api('POST', 'environments', { name: 'off', kind: 'local', config })
+  const toggle = (enabled: boolean) =>
+    Promise.all([
+      here.module('guardrail', { enabled }),
+      here.api('PUT', '/api/plugins/guardrails', { enabled }),
+    ])
+  await toggle(false)
+  expect((await sync('pull', {}, 'off')).status).toBe(400)
+  expect((await api('GET', 'environments/off')).body.config).toEqual(config)
+  await toggle(true)
+})
+
 test('a gateway that is gone, refuses the key or is none is 502, is in the log, and its key is nowhere', async () => {
   await api('POST', 'environments', remote({ auth_ref: 'GATEWAY_WRONG' }))
   const refused = await sync('push')

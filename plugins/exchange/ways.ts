@@ -48,12 +48,13 @@ const pushLocal: Way = (parts, { config }, options) =>
     options,
   )
 
-/** Takes what is set here under the keys of a local environment into it. */
+/** Takes what is set here under the keys of a local environment into it. Refused while a section of them is not there. */
 const pullLocal: Way = async ({ configuration, environments }, { name, config }, options) => {
-  const { sections } = await configuration().read()
+  const own = chosen(config, options.sections)
+  const { sections } = await configuration().read(Object.keys(own))
   const changes: FormChange[] = []
   const next: Record<string, Record<string, unknown>> = structuredClone(config)
-  for (const [section, forms] of Object.entries(chosen(config, options.sections)))
+  for (const [section, forms] of Object.entries(own))
     for (const [key, before] of Object.entries(forms)) {
       const after = sections[section]?.[key] ?? null
       if (canonicalJson(before) === canonicalJson(after)) continue
