@@ -169,7 +169,11 @@ test('a user sees the own usage without imported traces, and not by the hour', a
   expect(linesOf((await usage('group_by=tag:env&every=day', api_key)).usage)).toEqual(
     expected(({ tags }) => (tags.env === undefined ? [] : [tags.env]), own),
   )
+  const byUser = linesOf((await usage('group_by=user', api_key)).usage)
+  expect(byUser).toEqual(expected(() => [user_id], own))
   expect((await usage('every=hour', api_key)).error).toMatchObject({ code: 'forbidden', param: 'every' })
+  const byTenant = await usage('group_by=tenant', api_key)
+  expect(byTenant.error).toMatchObject({ code: 'forbidden', param: 'group_by' })
 })
 
 test('CSV has every line, exact dollars, and nothing that a spreadsheet would run', async () => {

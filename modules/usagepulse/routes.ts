@@ -107,6 +107,8 @@ function questionOf(
     throw forbidden('This key does not belong to a user.')
   if (every === 'hour' && userId !== undefined)
     throw forbidden('Usage by the hour is for admins.', { param: 'every' })
+  if (group_by === 'tenant' && userId !== undefined)
+    throw forbidden('Usage by tenant is for admins.', { param: 'group_by' })
   const now = Date.now()
   const since = from === undefined ? now - 30 * dayMs : Date.parse(from)
   const until = to === undefined ? now + 1 : Date.parse(to) + (to.includes('T') ? 0 : dayMs)

@@ -62,14 +62,17 @@ export async function totalOf(figures: Figures, asked: Question): Promise<Figure
   return lines.reduce((sum, line) => sumOf(sum, line.sums), nothing)
 }
 
-function linesOf(
+async function linesOf(
   figures: Figures,
   dimension: FigureDimension,
   { from, to, every, userId }: Question,
 ): Promise<readonly FigureLine[]> {
-  return every === 'hour'
-    ? figures.hours(dimension, from, to)
-    : figures.days(dimension, dayOf(from), dayOf(to - 1), userId)
+  if (every === 'hour') return figures.hours(dimension, from, to)
+  const days = [dayOf(from), dayOf(to - 1)] as const
+  if (userId === undefined || dimension !== 'user') return figures.days(dimension, ...days, userId)
+  // Of one user, sums by user are not kept: they are all of the user's.
+  const all = await figures.days('total', ...days, userId)
+  return all.map((line) => ({ ...line, value: userId }))
 }
 
 function dimensionOf(
