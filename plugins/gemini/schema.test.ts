@@ -85,3 +85,35 @@ it.each<[what: string, schema: JsonObject, expected: JsonObject, dropped: string
   expect(narrow(schema)).toEqual({ schema: expected, dropped })
   expect(schema).toEqual(before)
 })
+
+/** Definitions of which each names the next one twice: followed one by one they would be more than any time allows. */
+const doubling = (definitions: number): JsonObject => ({
+  type: 'object',
+  properties: { a: { $ref: '#/$defs/d0' } },
+  $defs: Object.fromEntries(
+    Array.from({ length: definitions }, (_, n) => [
+      `d${n}`,
+      {
+        type: 'object',
+        properties:
+          n + 1 < definitions
+            ? { a: { $ref: `#/$defs/d${n + 1}` }, b: { $ref: `#/$defs/d${n + 1}` } }
+            : { a: { type: 'string' } },
+      },
+    ]),
+  ),
+})
+
+it('puts references in place until the schema is large enough', () => {
+  const { schema, dropped } = narrow(doubling(60))
+  expect(new Set(dropped)).toEqual(new Set(['$ref']))
+  expect(JSON.stringify(schema).length).toBeLessThan(2_000_000)
+  expect(narrow(doubling(8)).dropped).toEqual([])
+})
+
+it.each<[string, JsonObject]>([
+  ['itself', { b: { allOf: [{ $ref: '#/$defs/b' }] } }],
+  ['one that has it', { b: { allOf: [{ $ref: '#/$defs/c' }] }, c: { allOf: [{ $ref: '#/$defs/b' }] } }],
+])('what has all of %s ends', (_, $defs) => {
+  expect(narrow({ allOf: [{ $ref: '#/$defs/b' }], $defs }).dropped).toContain('$ref')
+})

@@ -27,9 +27,12 @@ const formats: Readonly<Record<string, readonly string[]>> = {
   INTEGER: ['int32', 'int64'],
 }
 
+/** Parts that a schema may have once references are put in place: what they lead to could double with each of them. */
+const mostParts = 10_000
+
 /**
  * A JSON Schema for models that support only a part of it: references are put in place, alternatives become `anyOf`, and the
- * rest is dropped. It calls `dropped` with each keyword that made the schema less strict.
+ * rest is dropped. References of one that has grown too large by them are dropped, too. It calls `dropped` with each keyword that made the schema less strict.
  */
 export function narrowed(schema: JsonObject, dropped: (keyword: string) => void): JsonObject {
   return new Narrower(schema, dropped).narrow(schema, [])
@@ -38,6 +41,7 @@ export function narrowed(schema: JsonObject, dropped: (keyword: string) => void)
 class Narrower {
   readonly #root: JsonObject
   readonly #dropped: (keyword: string) => void
+  #parts = 0
 
   constructor(root: JsonObject, dropped: (keyword: string) => void) {
     this.#root = root
@@ -47,8 +51,9 @@ class Narrower {
   /** `inside` are the references that are being put in place: one that contains itself ends as any object. */
   narrow(schema: Json | undefined, inside: readonly string[]): JsonObject {
     if (!isObject(schema)) return {}
+    this.#parts += 1
     if (typeof schema.$ref === 'string') return this.#referred(schema, schema.$ref, inside)
-    if (Array.isArray(schema.allOf)) return this.narrow(this.#merged(schema, schema.allOf, inside), inside)
+    if (Array.isArray(schema.allOf)) return this.#merged(schema, schema.allOf, inside)
     const narrow: JsonObject = {}
     for (const [keyword, value] of Object.entries(schema)) {
       if (known.has(keyword)) narrow[keyword] = value
@@ -119,12 +124,16 @@ class Narrower {
 
   #referred(schema: JsonObject, reference: string, inside: readonly string[]): JsonObject {
     const { $ref: _, ...beside } = schema
-    const found = this.#find(reference)
-    if (!found || inside.includes(reference)) {
-      this.#dropped('$ref')
-      return { type: 'OBJECT', ...this.narrow(beside, inside) }
-    }
+    const found = this.#followed(reference, inside)
+    if (!found) return { type: 'OBJECT', ...this.narrow(beside, inside) }
     return this.narrow({ ...found, ...beside }, [...inside, reference])
+  }
+
+  /** What a reference leads to; undefined, and told, for one that leads nowhere, into itself, or too far. */
+  #followed(reference: string, inside: readonly string[]): JsonObject | undefined {
+    const found = inside.includes(reference) || this.#parts > mostParts ? undefined : this.#find(reference)
+    if (!found) this.#dropped('$ref')
+    return found
   }
 
   #find(reference: string): JsonObject | undefined {
@@ -140,15 +149,15 @@ class Narrower {
   /** All of several schemas at once: their properties together. */
   #merged({ allOf: _, ...schema }: JsonObject, all: readonly Json[], inside: readonly string[]): JsonObject {
     let merged: JsonObject = schema
+    const within = [...inside]
     for (const one of all) {
       if (!isObject(one)) continue
       let part: JsonObject = one
       if (typeof one.$ref === 'string') {
-        if (inside.includes(one.$ref)) {
-          this.#dropped('$ref')
-          continue
-        }
-        part = this.#find(one.$ref) ?? {}
+        const found = this.#followed(one.$ref, inside)
+        if (!found) continue
+        part = found
+        within.push(one.$ref)
       }
       merged = {
         ...part,
@@ -161,7 +170,7 @@ class Narrower {
         }),
       }
     }
-    return merged
+    return this.narrow(merged, within)
   }
 }
 

@@ -56,7 +56,7 @@ test('a sample fits its schema', () => {
   fc.assert(
     fc.property(schema, (part) => {
       const whole = { ...part, $defs }
-      const sample = sampleOf(whole)
+      const sample = sampleOf(whole, 'response_format')
       expect(ajv.validate(whole, sample), `${JSON.stringify(sample)}: ${ajv.errorsText()}`).toBe(true)
     }),
     runs(500),
@@ -65,5 +65,19 @@ test('a sample fits its schema', () => {
 
 test('what requires itself comes to an end', () => {
   const schema = { type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] }
-  expect(JSON.stringify(sampleOf(schema))).toContain('null')
+  expect(JSON.stringify(sampleOf(schema, 'response_format'))).toContain('null')
+})
+
+test.each<[string, object]>([
+  ['lists of lists', { type: 'array', minItems: 900, items: { type: 'array', minItems: 900 } }],
+  ['texts', { type: 'array', minItems: 900, items: { type: 'string', minLength: 1000 } }],
+  ['a value', { type: 'array', minItems: 900, items: { const: 'x'.repeat(1000) } }],
+])('more than fits of %s is refused', (_, schema) => {
+  expect(() => sampleOf(schema, 'tools')).toThrow(
+    expect.objectContaining({
+      status: 400,
+      param: 'tools',
+      message: expect.stringContaining('larger answer'),
+    }),
+  )
 })

@@ -1,3 +1,5 @@
+import { badRequest } from '#kernel'
+
 type Schema = Readonly<Record<string, unknown>>
 
 const texts: Readonly<Record<string, string>> = {
@@ -18,22 +20,43 @@ const deepest = 6
 /** The depth at which a schema counts as requiring itself, so that it has no value. */
 const bottomless = 40
 
-/** The plainest value that fits a JSON Schema: the same for the same schema. Patterns are not followed. */
-export function sampleOf(schema: unknown, text = 'text'): unknown {
-  return sampled(schema, { root: schema, text, depth: 0 })
+/** Values that a sample may have, and characters that count as one more. */
+const mostValues = 10_000
+const charactersOfValue = 64
+
+/**
+ * The plainest value that fits a JSON Schema: the same for the same schema. Patterns are not followed. Throws a bad request for a
+ * schema that asks for too large a value, with the field that it came in: a few lines can ask for more than any memory holds.
+ */
+export function sampleOf(schema: unknown, param: string): unknown {
+  return sampled(schema, { root: schema, param, depth: 0, made: { values: 0 } })
+}
+
+function count({ made, param }: Place, characters = 0): void {
+  made.values += 1 + characters / charactersOfValue
+  if (made.values > mostValues)
+    throw badRequest('The schema asks for a larger answer than the mock provider makes up.', {
+      param,
+    })
 }
 
 interface Place {
   readonly root: unknown
-  readonly text: string
+  readonly param: string
   readonly depth: number
+  /** Of the whole sample. */
+  readonly made: { values: number }
 }
 
 function sampled(schema: unknown, place: Place): unknown {
+  count(place)
   if (!isSchema(schema)) return {}
   if (place.depth > bottomless) return null
   const given = schema.const ?? schema.default ?? first(schema.enum) ?? first(schema.examples)
-  if (given !== undefined) return given
+  if (given !== undefined) {
+    count(place, JSON.stringify(given).length)
+    return given
+  }
   if (typeof schema.$ref === 'string') return sampled(referred(schema.$ref, place.root), deeper(place))
   const either = first(schema.anyOf) ?? first(schema.oneOf)
   if (either !== undefined)
@@ -53,7 +76,8 @@ function sampled(schema: unknown, place: Place): unknown {
     case 'null':
       return null
     default:
-      return textOf(schema, place.text)
+      count(place, amount(schema.minLength))
+      return textOf(schema)
   }
 }
 
@@ -71,10 +95,10 @@ function numberOf({ minimum, exclusiveMinimum, maximum, multipleOf }: Schema): n
   return typeof multipleOf === 'number' ? Math.ceil(value / multipleOf) * multipleOf : value
 }
 
-function textOf({ format, minLength, maxLength }: Schema, text: string): string {
+function textOf({ format, minLength, maxLength }: Schema): string {
   const known = typeof format === 'string' ? texts[format] : undefined
   if (known !== undefined) return known
-  return text.padEnd(amount(minLength), '.').slice(0, typeof maxLength === 'number' ? maxLength : undefined)
+  return 'text'.padEnd(amount(minLength), '.').slice(0, typeof maxLength === 'number' ? maxLength : undefined)
 }
 
 function typeOf({ type, properties, items }: Schema): unknown {

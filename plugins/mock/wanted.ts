@@ -11,7 +11,7 @@ export function wantedOf(
   if (tool) {
     const call = {
       name: tool.name,
-      arguments: JSON.stringify(sampleOf(tool.parameters ?? { type: 'object' })),
+      arguments: JSON.stringify(sampleOf(tool.parameters ?? { type: 'object' }, 'tools')),
     }
     const tool_calls = [{ id: `call_${id}`, type: 'function' as const, function: call }]
     return {
@@ -24,7 +24,8 @@ export function wantedOf(
 }
 
 function contentOf({ response_format: form }: ModelRequest, text: string): string {
-  if (form?.type === 'json_schema') return JSON.stringify(sampleOf(form.json_schema?.schema))
+  if (form?.type === 'json_schema')
+    return JSON.stringify(sampleOf(form.json_schema?.schema, 'response_format'))
   return form?.type === 'json_object' ? JSON.stringify({ answer: text }) : text
 }
 

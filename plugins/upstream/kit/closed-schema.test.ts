@@ -80,3 +80,29 @@ describe('a schema cannot be closed', () => {
     expect(closedSchema(schema)).toBeUndefined()
   })
 })
+
+/** Definitions of which each names the next one twice: followed one by one they would be more than any time allows. */
+const doubling = (definitions: number): JsonObject => ({
+  type: 'object',
+  properties: { a: { $ref: '#/$defs/d0' } },
+  $defs: Object.fromEntries(
+    Array.from({ length: definitions }, (_, n) => [
+      `d${n}`,
+      {
+        type: 'object',
+        properties:
+          n + 1 < definitions
+            ? { a: { $ref: `#/$defs/d${n + 1}` }, b: { $ref: `#/$defs/d${n + 1}` } }
+            : { a: { type: 'string' } },
+      },
+    ]),
+  ),
+})
+
+test('references are followed once, however many lead to a place', () => {
+  expect(closedSchema(doubling(60))).toBeDefined()
+  const circle = doubling(60)
+  const { d59 } = circle.$defs as JsonObject
+  ;(d59 as JsonObject).properties = { a: { $ref: '#/$defs/d7' } }
+  expect(closedSchema(circle)).toBeUndefined()
+})

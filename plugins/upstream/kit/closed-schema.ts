@@ -44,8 +44,8 @@ const formats = new Set([
 class Closer {
   readonly changes = new Set<string>()
   readonly #root: JsonObject
-  /** References that are being followed. */
-  readonly #inside = new Set<string>()
+  /** Whether places that references lead to are sound; false while their own references are followed. */
+  readonly #sound = new Map<JsonObject, boolean>()
 
   constructor(root: JsonObject) {
     this.#root = root
@@ -122,13 +122,19 @@ class Closer {
       : undefined
   }
 
-  /** Whether a reference leads to a place in the schema that does not contain it. */
+  /**
+   * Whether a reference leads to a place in the schema that does not contain it, nor leads to one that contains itself. Each place
+   * is looked at once, however many lead there: references of references could be followed without end.
+   */
   #isSound(reference: string): boolean {
     const found = this.#find(reference)
-    if (!found || this.#inside.has(reference)) return false
-    this.#inside.add(reference)
-    const sound = referencesIn(found).every((inner) => this.#isSound(inner))
-    this.#inside.delete(reference)
+    if (!found) return false
+    let sound = this.#sound.get(found)
+    if (sound === undefined) {
+      this.#sound.set(found, false)
+      sound = referencesIn(found).every((inner) => this.#isSound(inner))
+      this.#sound.set(found, sound)
+    }
     return sound
   }
 
