@@ -3,6 +3,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { RE2JS } from 're2js'
 import type { JsonObject } from '../kernel/call/canonical.ts'
 import { badRequest } from '../kernel/errors.ts'
+import { withinTime } from './time-limit.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -23,9 +24,18 @@ export interface SchemaCheckOptions {
   readonly param?: string
 }
 
+/** How long a schema may take to be read, and how long to check a value, in milliseconds. */
+const mostMs = 2000
+
+/** Characters of a schema that takes no time worth a limit. */
+const short = 4096
+
+/** Keywords with which a short schema, too, can ask for more work than any time allows. */
+const costly = /"(?:\$ref|\$dynamicRef|\$recursiveRef|uniqueItems)":/
+
 /**
- * The check of a JSON Schema. Strangers write schemas, so its patterns run in linear time. Throws a bad request when the schema
- * itself is wrong.
+ * The check of a JSON Schema. Strangers write schemas, so its patterns run in linear time, and reading one and checking a value end
+ * after two seconds each. Throws a bad request when the schema itself is wrong, and its check one when a value takes too long.
  */
 export function schemaCheck(
   schema: JsonObject,
@@ -41,13 +51,17 @@ export function schemaCheck(
   })
   addFormats.default(ajv)
   const { $schema: _, ...rest } = schema
-  const validate = compiled(() => ajv.compile(rest), param)
-  return (value) => (validate(value) ? [] : (validate.errors ?? []).slice(0, 20).map(describe))
+  const text = JSON.stringify(rest)
+  const isLimited = text.length > short || costly.test(text)
+  const limited = <T>(work: () => T): T =>
+    usable(() => (isLimited ? withinTime(mostMs, work) : work()), param)
+  const validate: ValidateFunction = limited(() => ajv.compile(rest))
+  return (value) => (limited(() => validate(value)) ? [] : (validate.errors ?? []).slice(0, 20).map(describe))
 }
 
-function compiled(compile: () => ValidateFunction, param: string): ValidateFunction {
+function usable<T>(work: () => T, param: string): T {
   try {
-    return compile()
+    return work()
   } catch (error) {
     throw badRequest(`The schema cannot be used: ${(error as Error).message.slice(0, 300)}.`, {
       param,

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '#kernel'
-import { schemaCheck } from '#kit'
+import { type SchemaCheck, schemaCheck } from '#kit'
 
 /** Whether a value fits, or what is wrong with it, one line each. */
 export type Validate = (value: unknown) => { readonly value: unknown; readonly problems: readonly string[] }
@@ -20,10 +20,12 @@ export class Validators {
 
 function compile(schema: JsonObject): Validate {
   const exact = schemaCheck(schema)
-  const lenient = schemaCheck(schema, { coerce: true })
+  let lenient: SchemaCheck | undefined
   return (value) => {
     const problems = exact(value)
     if (problems.length === 0) return { value, problems }
+    // Read when a value is the first that it may help: most need it never.
+    lenient ??= schemaCheck(schema, { coerce: true })
     const coerced = structuredClone(value)
     const fits = lenient(coerced).length === 0 && isSame(value, coerced)
     return fits ? { value: coerced, problems: [] } : { value, problems }
