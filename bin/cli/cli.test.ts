@@ -119,6 +119,28 @@ describe('start', () => {
     ])
   })
 
+  it('refuses what a plugin finds wrong in its section, and has not used up the admin key that nobody saw', async () => {
+    await configure('tokenizers: { acme: { models: [acme-*], file: lost.json } }\n')
+    const { code, out, err } = await runAlone(['start'], { SERVICE_PORT: '0' })
+    expect([code, out]).toEqual([78, ''])
+    expect(err.trim().split('\n').at(-1)).toBe(
+      `tokenizers.acme: ${path.join(folder, 'lost.json')}: the file does not exist`,
+    )
+    await configure('')
+    expect((await start()).output()).toContain('sy_admin_')
+  })
+
+  it('has shown the admin key and ends when something fails after it was made', async () => {
+    await mkdir(path.join(folder, 'data', 'running.json'), { recursive: true })
+    const { code, out, err } = await runAlone(['start'], { SERVICE_PORT: '0' })
+    expect([code, err]).toEqual([1, expect.stringMatching(/^The gateway could not start: EISDIR/m)])
+    const key = /shown only once: (sy_admin_\S+)/.exec(out)?.[1]
+    await rm(path.join(folder, 'data', 'running.json'), { recursive: true })
+    const { url } = await start()
+    const headers = { authorization: `Bearer ${key}` }
+    expect((await fetch(`${url}/api/proxy/chain`, { headers })).status).toBe(200)
+  })
+
   it('says that the port is in use, and has not used up the admin key that nobody saw', async () => {
     const { port, server } = await occupied()
     const { code, err } = await runAlone(['start'], { SERVICE_PORT: port })

@@ -2,9 +2,12 @@ import type { Provider } from '../../contract/provider.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import { type Directory, ProviderDirectory } from '../../plugins/upstream/kit/services.ts'
 
-/** The greeting for a person at the terminal: the address, the running parts, and a first call to paste. */
+/**
+ * The greeting for a person at the terminal: the address, the running parts, and a first call to paste. Without the provider
+ * directory, which only a fault keeps away, it names that fault and no call.
+ */
 export function greeting({ url, registry, newAdminKey, service }: Gateway, ms: number): string {
-  const directory = service(ProviderDirectory)!
+  const directory = service(ProviderDirectory)
   const modules = registry.plugins.filter(({ manifest }) => manifest?.kind === 'module')
   const on = modules.filter(({ instance }) => instance)
   const broken = registry.plugins.filter((plugin) =>
@@ -12,15 +15,14 @@ export function greeting({ url, registry, newAdminKey, service }: Gateway, ms: n
   )
   return [
     `Switchyard listens on ${url} (${Math.round(ms)} ms)`,
-    ...(newAdminKey ? [`Admin key, shown only once: ${newAdminKey}`] : []),
     ...(registry.find('dashboard')?.instance ? [`Dashboard: ${url}/dashboard`] : []),
     `Modules: ${on.length} of ${modules.length} on.`,
-    providersOf(directory),
+    ...(directory ? [providersOf(directory)] : []),
     ...broken.map(({ id, problem }) => `Not running: ${id}: ${problem}`),
-    ...directory.unusable.map(
+    ...(directory?.unusable ?? []).map(
       (name) => `Not used: providers.${name}: unknown provider. Set its type, for example openai.`,
     ),
-    `Try: ${firstCall(url, newAdminKey ?? '<key>', modelFor(directory))}`,
+    ...(directory ? [`Try: ${firstCall(url, newAdminKey ?? '<key>', modelFor(directory))}`] : []),
   ].join('\n')
 }
 

@@ -34,6 +34,8 @@ export async function start(): Promise<void> {
     const upkeep: GatewayOptions['upkeep'] = (found, pluginData) =>
       tidyPackages(config.dataDir, found, pluginData)
     kernel = await openGateway({ config, env: process.env, log, upkeep })
+    // Before anything else that could fail: it is kept nowhere.
+    if (kernel.newAdminKey) console.log(`Admin key, shown only once: ${kernel.newAdminKey}`)
     await noteRunning(config.dataDir, kernel.url)
     stopOnSignals(end)
     console.log(greeting(kernel, performance.now() - began))
@@ -43,6 +45,7 @@ export async function start(): Promise<void> {
     if (error instanceof ConfigError) return refuseConfiguration(error)
     console.error(`The gateway could not start: ${reasonOf(error, config)}`)
     process.exitCode = 1
+    if (kernel) end(1)
   }
 }
 

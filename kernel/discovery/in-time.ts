@@ -7,9 +7,8 @@ const defaultSetupMs = 30_000
  * How long a plugin's import or its setup may take, in milliseconds. A short limit is for code from outside: without
  * its own plugins a gateway on a slow machine would answer nothing.
  */
-export function setupLimit({ source }: Discovered, setupMs = defaultSetupMs): number {
-  return source === 'builtin' ? Math.max(setupMs, defaultSetupMs) : setupMs
-}
+export const setupLimit = ({ source }: Discovered, setupMs = defaultSetupMs): number =>
+  source === 'builtin' ? Math.max(setupMs, defaultSetupMs) : setupMs
 
 /** Resolves as the work does, or throws after so many milliseconds; its later result is ignored. */
 export async function inTime<T>(work: Promise<T> | T, ms: number, does: string): Promise<T> {

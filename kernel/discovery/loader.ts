@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
+import { ConfigError } from '../../config/config-error.ts'
 import { locate } from '../../staging/source-place.ts'
 import type { Definition } from '../contract/plugin.ts'
 import { isGatewayError } from '../errors.ts'
@@ -17,6 +18,6 @@ export async function load(entry: string): Promise<Definition> {
   return definition as Definition
 }
 
-/** What a plugin's code threw, with the place in its files that it came from; coded errors stay as they are. */
+/** What a plugin's code threw, with the place in its files that it came from; errors with a meaning stay as they are. */
 export const located = async (error: unknown, entry: string): Promise<unknown> =>
-  isGatewayError(error) ? error : locate(error, entry)
+  isGatewayError(error) || error instanceof ConfigError ? error : locate(error, entry)
