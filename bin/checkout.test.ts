@@ -64,9 +64,32 @@ test('there is none where nothing makes it, or where that fails', () => {
   expect(bundleOf(root)).toBeUndefined()
 })
 
-test('a bundle stays the same until the sources change, and older ones go but for a few', async () => {
+/** Has bundles made that have a main file and nothing else. */
+function bundling(): void {
   symlinkSync(path.resolve('node_modules/rolldown'), at('node_modules/rolldown'))
-  writeFileSync(at('bin/bundle.ts'), `require('node:fs').writeFileSync(process.argv[2] + '/main.js', '')`)
+  writeFileSync(
+    at('bin/bundle.ts'),
+    `const { mkdirSync, writeFileSync } = require('node:fs')
+    mkdirSync(process.argv[2] + '/bin')
+    writeFileSync(process.argv[2] + '/bin/main.js', '')`,
+  )
+}
+
+test('a bundle is for all who may read the sources, and one that this user may not read is none', () => {
+  bundling()
+  const before = process.umask(0o022)
+  try {
+    const made = bundleOf(root)!
+    expect(statSync(made).mode & 0o777).toBe(0o755)
+    rmSync(path.join(made, 'bin/main.js'))
+    expect(bundleOf(root)).toBeUndefined()
+  } finally {
+    process.umask(before)
+  }
+})
+
+test('a bundle stays the same until the sources change, and older ones go but for a few', async () => {
+  bundling()
   const first = bundleOf(root)!
   const { ino } = statSync(first)
   expect([bundleOf(root), statSync(first).ino]).toEqual([first, ino])
@@ -77,7 +100,7 @@ test('a bundle stays the same until the sources change, and older ones go but fo
     bundles.push(bundleOf(root)!)
   }
   expect(new Set(bundles).size).toBe(6)
-  expect(bundles.map((folder) => existsSync(path.join(folder, 'main.js')))).toEqual([
+  expect(bundles.map((folder) => existsSync(path.join(folder, 'bin/main.js')))).toEqual([
     false,
     ...Array(5).fill(true),
   ])
