@@ -8,7 +8,7 @@ import { openLevel } from '../../storage/level.ts'
 import { exists } from './data-folder.ts'
 import type { GatewayOptions } from './plugin/gateway.ts'
 import { type OutputOptions, report } from './plugin/session.ts'
-import { askRunning, findRunning } from './running.ts'
+import { askRunning, demandOwn } from './running.ts'
 
 type BackupOptions = OutputOptions &
   GatewayOptions & {
@@ -29,7 +29,7 @@ export function backup(folder: string, options: BackupOptions): Promise<void> {
     async (config) => {
       if (await exists(target)) throw new Error(`${target} exists already: name a folder that does not`)
       const withKey = options.encryptionKey !== false
-      const url = options.url ?? (await findRunning(config))
+      const url = options.url ?? (await demandOwn(config))
       if (url === undefined) return { folder: target, ...(await copyOfStopped(config, target, withKey)) }
       return { ...(await copyOfRunning(url, config, target, withKey, options.key)), folder: target }
     },

@@ -7,7 +7,7 @@ import { examine, isLocked } from '../../storage/level.ts'
 import { checkData } from './checks/data.ts'
 import { exists } from './data-folder.ts'
 import { type OutputOptions, report } from './plugin/session.ts'
-import { findRunning } from './running.ts'
+import { demandOwn } from './running.ts'
 
 /** Names that stay in place when a backup replaces everything else. */
 const staying = /^(backups|before-restore-.*|\.restore-.*|lost\+found)$/
@@ -66,7 +66,7 @@ async function demandBackup(folder: string): Promise<void> {
 }
 
 async function demandStopped(config: Config): Promise<void> {
-  const url = await findRunning(config)
+  const url = await demandOwn(config)
   if (url !== undefined) throw new Error(`a gateway runs on ${url}: stop it first`)
   const store = path.join(config.dataDir, 'db')
   if ((await exists(store)) && (await isLocked(store)))

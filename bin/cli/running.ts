@@ -2,6 +2,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
+import { isLocked } from '../../storage/level.ts'
+import { exists } from './data-folder.ts'
 
 const note = z.object({ url: z.url() })
 
@@ -14,19 +16,41 @@ export function noteRunning(dataDir: string, url: string): Promise<void> {
 
 export const forgetRunning = (dataDir: string): Promise<void> => rm(noteIn(dataDir), { force: true })
 
+type Place = Pick<Config, 'dataDir' | 'host' | 'port'>
+
 /**
- * The address of the gateway of a configuration: the one that it has written down, or the one in the configuration. Undefined
- * when none answers; the note of a killed gateway counts for nothing.
+ * The address of the gateway that has a data folder: the one that it has written down, or the one in the configuration. Undefined
+ * when none answers. Whatever answers while no process has the store open has another data folder; so has what answers in the
+ * place of a killed gateway that left its note.
  */
-export async function findRunning(
-  config: Pick<Config, 'dataDir' | 'host' | 'port'>,
-): Promise<string | undefined> {
+export async function findRunning(config: Place): Promise<string | undefined> {
+  const store = path.join(config.dataDir, 'db')
+  if (!(await exists(store)) || !(await isLocked(store))) return undefined
   const noted = await readFile(noteIn(config.dataDir), 'utf8')
     .then((text) => note.parse(JSON.parse(text)).url)
     .catch(() => undefined)
-  const places = new Set([noted, config.port === 0 ? undefined : urlOf(config)])
-  for (const url of places) if (url !== undefined && (await answers(url))) return url
-  return undefined
+  return noted !== undefined && (await answers(noted)) ? noted : findConfigured(config)
+}
+
+/** Where one of ours answers in the place that the configuration has, whatever data folder it has. */
+export async function findConfigured(config: Pick<Place, 'host' | 'port'>): Promise<string | undefined> {
+  const url = urlOf(config)
+  return config.port !== 0 && (await answers(url)) ? url : undefined
+}
+
+/**
+ * The same as `findRunning` for commands that work on the data folder itself when none answers. Throws when the gateway in the
+ * configured place is one of another data folder: it would do there what is meant for this one, or a lock that cannot be
+ * seen from here would let two work on one store.
+ */
+export async function demandOwn(config: Place): Promise<string | undefined> {
+  const own = await findRunning(config)
+  const other = own === undefined ? await findConfigured(config) : undefined
+  if (other === undefined) return own
+  throw new Error(
+    `the gateway on ${other} has another data folder, as no process has the store in ${config.dataDir} open: ` +
+      'run this where its service.yaml is, or set SERVICE_PORT to a free port to go on without a gateway',
+  )
 }
 
 /** Whether one of ours listens at a URL, one that drains included: its answers carry ids as ours do. */

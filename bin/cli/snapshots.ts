@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
 import { type OutputOptions, report } from './plugin/session.ts'
-import { askRunning, findRunning } from './running.ts'
+import { askRunning, findConfigured, findRunning } from './running.ts'
 
 interface ReachOptions {
   readonly url?: string
@@ -105,7 +105,7 @@ async function ask(
   at: string,
   body?: unknown,
 ): Promise<unknown> {
-  const running = url ?? (await findRunning(config))
+  const running = url ?? (await findRunning(config)) ?? (await findConfigured(config))
   if (running === undefined) throw new Error('No gateway answers: start it, or say where it is with --url.')
   return askRunning(running, key ?? config.adminKey, method, at, body)
 }

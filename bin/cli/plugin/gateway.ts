@@ -6,9 +6,9 @@ import { explain } from '../../../kernel/discovery/manifest.ts'
 import { changed } from '../../../kernel/plugin/setting.ts'
 import type { StoredPart } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
-import type { Removal } from '../packages/record.ts'
+import { type Installed, type Removal, readInstalled } from '../packages/record.ts'
 import { dispose } from '../packages/removal.ts'
-import { answers, findRunning } from '../running.ts'
+import { answers, demandOwn } from '../running.ts'
 
 export interface GatewayOptions {
   /** Where the gateway listens, when not where the configuration says. */
@@ -56,17 +56,24 @@ const shown = z.object({ state: z.string(), problem: z.string().nullable(), fold
 
 /**
  * The gateway of a configuration. When none answers, its store is opened, so that none can start until `close`; throws when
- * another process has the store open.
+ * another process has the store open, and when the one that answers has another data folder.
  */
 export async function reachGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
   if (options.url !== undefined && !(await answers(options.url)))
     throw new Error(`no gateway answers on ${options.url}`)
-  const url = options.url ?? (await findRunning(config))
-  if (url !== undefined) return runningGateway(url, options.key ?? config.adminKey, options.timeout)
-  return stoppedGateway(config.dataDir)
+  const url = options.url ?? (await demandOwn(config))
+  if (url === undefined) return stoppedGateway(config.dataDir)
+  const installed = await readInstalled(config.dataDir)
+  return runningGateway(url, installed, options.key ?? config.adminKey, options.timeout)
 }
 
-function runningGateway(url: string, key: string | undefined, limitMs = usualMs): Gateway {
+/** The gateway that listens there. Throws when it knows nothing of what is installed, as it has another data folder then. */
+async function runningGateway(
+  url: string,
+  installed: Installed,
+  key: string | undefined,
+  limitMs = usualMs,
+): Promise<Gateway> {
   if (!key) {
     throw new Error(
       `a gateway runs on ${url}: give an admin key of it with --key or SERVICE_ADMIN_KEY, or stop it first`,
@@ -87,17 +94,35 @@ function runningGateway(url: string, key: string | undefined, limitMs = usualMs)
   /** One of these if there is one. */
   const found = async (response: Response): Promise<unknown> =>
     response.status === 404 ? void (await response.body?.cancel()) : answerOf(response)
-  const refresh: Gateway['refresh'] = async (id, folder) => {
-    const { failed } = rescanned.parse(await answerOf(await ask('POST', '/api/plugins/rescan')))
-    const own = failed.find(({ name }) => name === id)
-    if (own) throw new Error(own.problem)
-    const plugin = shown.optional().parse(await found(await ask('GET', `/api/plugins/${id}`)))
-    if (folder === undefined ? !plugin : plugin?.folder?.endsWith(folder)) return
-    throw new Error(
+  const rescan = async () => rescanned.parse(await answerOf(await ask('POST', '/api/plugins/rescan'))).failed
+  const show = async (id: string) =>
+    shown.optional().parse(await found(await ask('GET', `/api/plugins/${id}`)))
+  const stranger = (): Error =>
+    new Error(
       `the gateway on ${url} does not know what is installed here, so it has another data folder: ` +
         'run this where its service.yaml is, or give the URL of the gateway of this folder with --url',
     )
+  const refresh: Gateway['refresh'] = async (id, folder) => {
+    const own = (await rescan()).find(({ name }) => name === id)
+    if (own) throw new Error(own.problem)
+    const plugin = await show(id)
+    if (folder === undefined ? plugin : !plugin?.folder?.endsWith(folder)) throw stranger()
   }
+  const knows = async ([id, { current, previous }]: [string, Installed[string]]): Promise<boolean> => {
+    const at = (await show(id))?.folder
+    return [current, previous].some((version) => version && at?.endsWith(version.folder))
+  }
+  const knowsSome = async (): Promise<boolean> => {
+    for (const one of Object.entries(installed)) if (await knows(one)) return true
+    return false
+  }
+  // A command that was killed may have left it with an earlier record, or with a version that it does not take.
+  const isOwn =
+    Object.keys(installed).length === 0 ||
+    (await knowsSome()) ||
+    (await rescan()).some(({ name }) => name in installed) ||
+    (await knowsSome())
+  if (!isOwn) throw stranger()
   return {
     refresh,
     async enable(id) {

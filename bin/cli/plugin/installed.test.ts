@@ -41,7 +41,10 @@ const packageOf = (version: string, options?: ShoutOptions): Promise<string> =>
 const plugin = (...args: string[]): Promise<PluginEnded> => runPlugin(folder, env, ...args)
 const pluginApart = (...args: string[]): Promise<PluginEnded> => runPluginApart(folder, env, ...args)
 
-/** A gateway in this process, where the configuration of the commands says that it is. */
+/**
+ * A gateway in this process, where the configuration of the commands says that it is. Only commands in this process find that its
+ * store is open: POSIX takes a lock from a process that looks at it itself.
+ */
 async function start(): Promise<void> {
   const { url, close } = await startGateway({ dataDir: path.join(folder, 'data'), env })
   gateway = { url, end: close }
@@ -277,7 +280,7 @@ export default { settings: schema, async setup(ctx) {
     await start()
     await plugin('add', await keeping(), '--no-check', '--yes')
     expect(await listed()).toEqual({ stored })
-    expect(await pluginApart('erase', 'shout', '--yes')).toMatchObject({
+    expect(await plugin('erase', 'shout', '--yes')).toMatchObject({
       code: 1,
       result: { error: expect.stringContaining('remove shout --erase') },
     })
@@ -334,6 +337,20 @@ test('a gateway that has another data folder is not taken for the one to tell', 
   )
   expect([code, result.error]).toEqual([1, expect.stringContaining('another data folder')])
   expect((await runPlugin(elsewhere, env, 'list')).result.total).toBe(0)
+})
+
+test('nor is it told of what is removed, on the configured port or at a URL', async () => {
+  await start()
+  const elsewhere = path.join(folder, 'elsewhere')
+  await mkdir(elsewhere)
+  const here = (port: object, ...args: string[]) => runPlugin(elsewhere, { ...env, ...port }, ...args)
+  const alone = { SERVICE_PORT: '0' }
+  await here(alone, 'add', await packageOf('1.0.0'), '--no-check', '--yes')
+  const refused = { code: 1, result: { error: expect.stringContaining('another data folder') } }
+  expect(await here({}, 'remove', 'shout', '--erase', '--yes')).toMatchObject(refused)
+  expect(await here(alone, 'remove', 'shout', '--url', gateway!.url)).toMatchObject(refused)
+  expect((await here(alone, 'list')).result.total).toBe(1)
+  expect(await here(alone, 'remove', 'shout', '--erase', '--yes')).toMatchObject({ code: 0 })
 })
 
 test('a damaged record is told by every command and by a start, and nothing is removed for it', async () => {
