@@ -1,4 +1,7 @@
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -93,7 +96,7 @@ async function documented(section: string): Promise<string[]> {
 
 /** Does what a line of the page says, in the test's folder and with a gateway in this process. */
 async function follow(line: string): Promise<void> {
-  const [words, where] = line.replace('/var/backups/switchyard/', './').split(/\s+# /)
+  const [words, where] = line.replace('/var/backups/', './backups/').split(/\s+# /)
   if (where === 'on the new machine') dataDir = path.join(folder, 'new-machine')
   const [program, ...args] = words!.split(' ')
   if (program === 'switchyard') await succeed(...args)
@@ -200,6 +203,44 @@ test('what is no backup, is damaged, or would be overwritten is refused, and not
   expect(await readdir(path.join(folder, 'copy'))).not.toContain('db')
   await start()
   await holds()
+})
+
+test('it is asked for only where it can be put, and beside another data folder than the gateway has, not at all', async () => {
+  const made = async (): Promise<number> => (await gateway!.api('GET', '/api/backups')).body.total
+  const refused = async (why: string, ...args: string[]): Promise<void> => {
+    expect(await command('backup', ...args)).toMatchObject({ code: 1, err: expect.stringContaining(why) })
+    expect(await made()).toBe(0)
+  }
+  await writeFile(path.join(folder, 'file'), '')
+  await refused('EEXIST', './file/monday')
+  await refused('in the data folder', path.join(dataDir, 'monday'))
+  await refused('in the data folder', path.join(dataDir, 'db', 'monday'))
+  await succeed('backup', path.join(dataDir, 'backups', 'monday'))
+  expect(await made()).toBe(1)
+  await rename(path.join(dataDir, 'backups', 'monday'), path.join(folder, 'monday'))
+  const own = dataDir
+  dataDir = path.join(folder, 'other-machine')
+  await refused('has another data folder', './copy')
+  expect(await command('restore', './monday')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('has another data folder'),
+  })
+  dataDir = own
+})
+
+test('one that cannot be moved to its place is deleted', async () => {
+  const losing = createServer(async ({ url, headers: { authorization } }, response) => {
+    const headers = { authorization: authorization!, 'content-type': 'application/json' }
+    const made = await fetch(gateway!.url + url, { method: 'POST', headers, body: '{}' })
+    await rm(path.join(folder, 'at'), { recursive: true })
+    response.end(await made.text())
+  }).listen(0, '127.0.0.1')
+  await once(losing, 'listening')
+  const { port } = losing.address() as AddressInfo
+  const { code, err } = await command('backup', './at/copy', '--url', `http://127.0.0.1:${port}`)
+  losing.close()
+  expect([code, err]).toEqual([1, expect.stringContaining('ENOENT')])
+  expect(await readdir(path.join(dataDir, 'backups'))).toEqual([])
 })
 
 test('the API makes, lists and deletes backups for admins alone, one at a time', async () => {

@@ -1,8 +1,9 @@
-import { cp, rename, rm } from 'node:fs/promises'
+import { access, constants, cp, mkdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
 import { packageVersion } from '../../gateway/version.ts'
+import { explain } from '../../kernel/discovery/manifest.ts'
 import { type BackupNote, makeBackup } from '../../plugins/system/backup/backup.ts'
 import { openLevel } from '../../storage/level.ts'
 import { exists } from './data-folder.ts'
@@ -28,6 +29,8 @@ export function backup(folder: string, options: BackupOptions): Promise<void> {
     options,
     async (config) => {
       if (await exists(target)) throw new Error(`${target} exists already: name a folder that does not`)
+      refuseWithin(config.dataDir, target)
+      await demandParent(target)
       const withKey = options.encryptionKey !== false
       const url = options.url ?? (await demandOwn(config))
       if (url === undefined) return { folder: target, ...(await copyOfStopped(config, target, withKey)) }
@@ -43,6 +46,22 @@ export function backup(folder: string, options: BackupOptions): Promise<void> {
   )
 }
 
+/** Of the data folder, only its `backups` is for copies: what else lies in it is copied with it, or is the store. */
+function refuseWithin(dataDir: string, target: string): void {
+  const [first, ...more] = path.relative(dataDir, target).split(path.sep)
+  if (first === '..' || path.isAbsolute(first!) || (first === 'backups' && more.length > 0)) return
+  throw new Error(
+    `${target} is in the data folder, where later backups would contain it: name a folder outside, or in ${path.join(dataDir, 'backups')}`,
+  )
+}
+
+/** Sees to it that the copy can be put there, before it is made: it has secrets, and so no others see what is made for it. */
+async function demandParent(target: string): Promise<void> {
+  const parent = path.dirname(target)
+  await mkdir(parent, { recursive: true, mode: 0o700 })
+  await access(parent, constants.W_OK)
+}
+
 async function copyOfStopped({ dataDir }: Config, target: string, withKey: boolean): Promise<BackupNote> {
   const store = path.join(dataDir, 'db')
   if (!(await exists(store)))
@@ -56,7 +75,7 @@ async function copyOfStopped({ dataDir }: Config, target: string, withKey: boole
   }
 }
 
-/** The gateway makes it in its data folder, from where it is moved. */
+/** The gateway makes it in its data folder, from where it is moved; it does not stay there when that fails. */
 async function copyOfRunning(
   url: string,
   { dataDir, adminKey }: Config,
@@ -70,7 +89,14 @@ async function copyOfRunning(
     throw new Error(
       `the gateway on ${url} has another data folder than ${dataDir}; its backup is in ${folder}`,
     )
-  await move(folder, target)
+  try {
+    await move(folder, target)
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true }).catch(() => {
+      throw new Error(`${explain(error)}; the backup is still in ${folder}`)
+    })
+    throw error
+  }
   return note
 }
 
@@ -80,7 +106,17 @@ async function move(from: string, to: string): Promise<void> {
     await rename(from, to)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-    await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+    await copy(from, to)
     await rm(from, { recursive: true })
+  }
+}
+
+/** Leaves nothing of a copy that is not whole. */
+async function copy(from: string, to: string): Promise<void> {
+  try {
+    await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+  } catch (error) {
+    await rm(to, { recursive: true, force: true })
+    throw error
   }
 }
