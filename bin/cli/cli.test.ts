@@ -330,7 +330,7 @@ describe('doctor', () => {
     await writeFile(path.join(folder, 'plugins', 'torn', 'manifest.json'), '{')
     await configure(`
 modules: { outputcap: { enabled: true, config: { default_max_tokens: many } } }
-providers: { unheard: { api_key: k } }
+providers: { unheard: { api_key: k }, mistyped: { type: openia, api_key: k } }
 routes: [{ match: "x-*", provider: nobody }]
 plugin_dirs: [plugins]
 `)
@@ -344,7 +344,74 @@ plugin_dirs: [plugins]
     expect(of('providers')).toContainEqual(
       expect.objectContaining({ message: expect.stringContaining('unheard') }),
     )
+    expect(of('providers')).toContainEqual({
+      name: 'providers',
+      status: 'failed',
+      message:
+        'providers.mistyped: there is no provider or protocol openia. Set another type, for example openai.',
+    })
     expect(of('routes')).toMatchObject([{ status: 'failed', message: expect.stringContaining('nobody') }])
+    await configure('providers: { mistyped: { type: openia, base_url: "http://127.0.0.1:9", api_key: k } }\n')
+    const said = (await start()).output()
+    expect(said).toMatch(
+      /^Not used: providers\.mistyped: .* openia\. Set another type, for example openai\.$/m,
+    )
+    expect(said).not.toContain('Providers in use: mistyped')
+  })
+
+  it('finds settings that a binding of a module does not take, as a start does', async () => {
+    const binding = '{ bindings: { strict: { config: { bogus: 1 } } } }'
+    await configure(`modules: { outputcap: ${binding} }\n`)
+    const { code, of } = await doctor()
+    expect([code, of('plugins')]).toEqual([
+      1,
+      expect.arrayContaining([
+        {
+          name: 'plugins',
+          status: 'failed',
+          message: expect.stringMatching(/^outputcap: modules\.outputcap\.bindings\.strict\.config: .*bogus/),
+        },
+      ]),
+    ])
+    await configure(`modules: { outputcap: { enabled: true, ${binding.slice(1)} }\n`)
+    expect((await start()).output()).toMatch(/^Not running: outputcap\/strict: .*bogus/m)
+  })
+
+  it('makes every other check where one cannot be made', async () => {
+    const others = ['data folder', 'port']
+    const broken = async (message: unknown) => {
+      const { code, checks, of } = await doctor()
+      expect([code, of('plugins').filter(({ status }) => status === 'failed')]).toEqual([
+        1,
+        [{ name: 'plugins', status: 'failed', message }],
+      ])
+      expect(checks.map(({ name }) => name)).toEqual(expect.arrayContaining(others))
+    }
+    const hanging = path.join(folder, 'plugins', 'hanging')
+    await mkdir(hanging, { recursive: true })
+    const manifest = { kind: 'module', stage: 'limits', failure: 'open', version: '1.0.0', api: '^3.0.0' }
+    const texts = { id: 'hanging', title: 'T', description: 'D.', permissions: [] }
+    await writeFile(path.join(hanging, 'manifest.json'), JSON.stringify({ ...manifest, ...texts }))
+    await writeFile(path.join(hanging, 'index.js'), 'await new Promise(() => {})\nexport default {}\n')
+    await configure('plugin_dirs: [plugins]\nplugins: { setup_timeout: 1s }\n')
+    await broken('hanging: its import took longer than 1 seconds')
+    const { code, out } = await runAlone(['doctor'], { SERVICE_PORT: '0' })
+    expect([code, out]).toEqual([1, expect.stringContaining('! providers')])
+    await configure('')
+    await mkdir(path.join(folder, 'data', 'packages'), { recursive: true })
+    await writeFile(path.join(folder, 'data', 'packages', 'installed.json'), '{ "trunc')
+    await broken(expect.stringContaining('installed.json'))
+  })
+
+  it('says that what is in the place of the data folder cannot be read', async () => {
+    await writeFile(path.join(folder, 'data'), '')
+    const { code, of } = await doctor()
+    expect([code, of('data folder'), of('store')]).toEqual([
+      1,
+      [{ name: 'data folder', status: 'failed', message: expect.stringContaining('ENOTDIR') }],
+      [],
+    ])
+    expect(of('port')).toHaveLength(1)
   })
 
   it('tries the tokenizers that the file names, and says what each counts', async () => {

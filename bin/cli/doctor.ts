@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
 import { configuredPlugins } from '../../gateway/configured.ts'
 import { discoverPlugins } from '../../gateway/discovery/discovery.ts'
-import type { Discovered } from '../../kernel/discovery/manifest.ts'
+import { type Discovered, explain } from '../../kernel/discovery/manifest.ts'
 import type { SettingChange } from '../../kernel/plugin/setting.ts'
 import { Stage } from '../../staging/stage.ts'
 import { checkAdminKey } from './checks/admin-key.ts'
@@ -31,38 +31,53 @@ const marks = { ok: '✓', warning: '!', failed: '✗' } as const
  * repairs that the caller asks for.
  */
 export async function doctor(options: DoctorOptions): Promise<void> {
-  const checks: Check[] = [checkRuntime()]
-  try {
-    checks.push(...(await examined(options)))
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    checks.push(...error.problems.map((problem) => failed('configuration', problem)))
-    process.exitCode = badConfiguration
-  }
+  const checks = [checkRuntime(), ...(await attempt('configuration', () => examined(options)))]
   const broken = checks.some(({ status }) => status === 'failed')
   if (broken) process.exitCode ??= 1
   if (options.json) console.log(JSON.stringify({ status: broken ? 'failed' : 'ok', checks }, null, 2))
   else for (const { name, status, message } of checks) console.log(`${marks[status]} ${name}: ${message}`)
 }
 
+/** The results of checks. An error of theirs is a failed one of this name: it keeps no others from being made. */
+async function attempt(name: string, make: () => Promise<Check[]> | Check[]): Promise<Check[]> {
+  try {
+    return await make()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) return [failed(name, explain(error))]
+    process.exitCode = badConfiguration
+    return error.problems.map((problem) => failed('configuration', problem))
+  }
+}
+
 async function examined({ checkProviders: ask = false, repair = false }: DoctorOptions): Promise<Check[]> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() })
-  const { found, configured, plugins } = await examinePlugins(config)
+  const plugins = await attempt('plugins', () => examinePlugins(config, ask))
+  const isSound = plugins.every(({ name }) => name !== 'configuration')
   const running = await findRunning(config)
   return [
-    ok('configuration', config.file ?? 'no service.yaml: the defaults and the environment'),
+    ...(isSound
+      ? [ok('configuration', config.file ?? 'no service.yaml: the defaults and the environment')]
+      : []),
     ...checkAdminKey(config),
-    ...(await checkData(config, { running: running !== undefined, repair })),
+    ...(await attempt('data folder', () => checkData(config, { running: running !== undefined, repair }))),
     await checkPort(config, running),
     ...plugins,
-    ...checkProviders(configured, found, process.env),
-    ...(await checkTokenizers(config, configured)),
-    ...(ask ? await probeProviders(config, found, process.env) : []),
+  ]
+}
+
+/** Checks the plugins, and what they are configured with. */
+async function examinePlugins(config: Config, ask: boolean): Promise<Check[]> {
+  const { found, configured, plugins } = await loadPlugins(config)
+  return [
+    ...plugins,
+    ...(await attempt('providers', () => checkProviders(configured, found, process.env))),
+    ...(await attempt('tokenizers', () => checkTokenizers(config, configured))),
+    ...(ask ? await attempt('providers', () => probeProviders(config, found, process.env)) : []),
   ]
 }
 
 /** Loads the operator's plugins as a start would, from a copy that is removed again. */
-async function examinePlugins(config: Config): Promise<{
+async function loadPlugins(config: Config): Promise<{
   found: Discovered[]
   configured: Readonly<Record<string, SettingChange>>
   plugins: Check[]
@@ -72,7 +87,7 @@ async function examinePlugins(config: Config): Promise<{
   try {
     const found = await discoverPlugins(config, stage)
     const configured = await configuredPlugins(config, found)
-    return { found, configured, plugins: await checkPlugins(found, configured, config.pluginDirs) }
+    return { found, configured, plugins: await checkPlugins(found, configured, config) }
   } finally {
     await stage.close()
     await rm(folder, { recursive: true, force: true })

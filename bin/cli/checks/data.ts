@@ -1,4 +1,4 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../../../config/config.ts'
 import { openSecrets } from '../../../gateway/secrets/open-secrets.ts'
@@ -15,6 +15,11 @@ export async function checkData(config: Config, circumstances: Circumstances): P
     if (problem) return [failed('data folder', problem)]
     return [ok('data folder', `${dataDir} will be created at the first start, with its encryption key.`)]
   }
+  const unreadable = await readdir(dataDir).then(
+    () => undefined,
+    (error: unknown) => failed('data folder', `${dataDir} cannot be read: ${explain(error)}`),
+  )
+  if (unreadable) return [unreadable]
   const store = (await exists(path.join(dataDir, 'db')))
     ? await checkStore(dataDir, circumstances)
     : [ok('store', 'It will be created at the first start.')]
