@@ -1,6 +1,7 @@
 import type { Provider } from '../../contract/provider.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import { type Directory, ProviderDirectory } from '../../plugins/upstream/kit/services.ts'
+import { unusableEntries } from './unusable.ts'
 
 /**
  * The greeting for a person at the terminal: the address, the running parts, and a first call to paste. Without the provider
@@ -10,18 +11,15 @@ export function greeting({ url, registry, newAdminKey, service }: Gateway, ms: n
   const directory = service(ProviderDirectory)
   const modules = registry.plugins.filter(({ manifest }) => manifest?.kind === 'module')
   const on = modules.filter(({ instance }) => instance)
-  const broken = registry.plugins.filter((plugin) =>
-    ['failed', 'invalid', 'waiting'].includes(registry.stateOf(plugin)),
-  )
+  const all = registry.plugins.flatMap((plugin) => [plugin, ...registry.bindings(plugin.id)])
+  const broken = all.filter((plugin) => ['failed', 'invalid', 'waiting'].includes(registry.stateOf(plugin)))
   return [
     `Switchyard listens on ${url} (${Math.round(ms)} ms)`,
     ...(registry.find('dashboard')?.instance ? [`Dashboard: ${url}/dashboard`] : []),
     `Modules: ${on.length} of ${modules.length} on.`,
     ...(directory ? [providersOf(directory)] : []),
     ...broken.map(({ id, problem }) => `Not running: ${id}: ${problem}`),
-    ...(directory?.unusable ?? []).map(
-      (name) => `Not used: providers.${name}: unknown provider. Set its type, for example openai.`,
-    ),
+    ...(directory ? unusableEntries(directory).map((problem) => `Not used: ${problem}`) : []),
     ...(directory ? [`Try: ${firstCall(url, newAdminKey ?? '<key>', modelFor(directory))}`] : []),
   ].join('\n')
 }
@@ -48,8 +46,8 @@ function modelFor(directory: Directory): string {
 
 const mockOf = ({ providers }: Directory): Provider | undefined => providers.find(({ spec }) => spec.fallback)
 
-const inUse = ({ providers }: Directory): Provider[] =>
-  providers.filter(({ configured, spec }) => configured && !spec.fallback)
+const inUse = ({ providers, unusable }: Directory): Provider[] =>
+  providers.filter(({ name, configured, spec }) => configured && !spec.fallback && !unusable.includes(name))
 
 /** Providers with a protocol of their own: the best known. */
 const native = ({ providers }: Directory): Provider[] =>

@@ -228,6 +228,22 @@ describe('what makes a provider', () => {
     expect(directory.find('mystery')).toBeUndefined()
   })
 
+  test('a type that no manifest and no protocol has is known as unusable', () => {
+    const base_url = 'http://own.test'
+    const providers = { like: 'alpha', speaking: 'openai', mistyped: 'openia' }
+    const entries = Object.entries(providers).map(([name, type]) => [name, { type, base_url }])
+    const parsed = sections.parse({ providers: Object.fromEntries(entries) })
+    const parts = {
+      entries: parsed.providers,
+      env: {},
+      routes: new RouteTable([]),
+      specs: () => specsOf(specs),
+    }
+    expect(new Directory(parts).unusable).toEqual(['mistyped'])
+    const protocols = () => new Map([['openia', {}]])
+    expect(new Directory({ ...parts, protocols }).unusable).toEqual(['speaking'])
+  })
+
   test('the id of a key tells it from others and gives nothing of it away', () => {
     const config = {
       providers: { alpha: { keys: [{ api_key: 'sk-one-secret' }, { api_key: 'sk-two-secret' }] } },

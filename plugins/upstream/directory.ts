@@ -38,6 +38,8 @@ export interface DirectoryParts {
   readonly env: Environment
   /** The providers in the manifests that are switched on; another object whenever they have changed. */
   readonly specs: () => ReadonlyMap<string, ProviderSpec>
+  /** The protocols that are switched on; without it, those that the manifests name. */
+  readonly protocols?: () => Pick<ReadonlyMap<string, unknown>, 'has'>
   /** Knows the providers of models that no manifest and no entry names. */
   readonly catalogue?: () => Pick<ModelCatalogue, 'edition' | 'lists' | 'supports'> | undefined
   readonly routes: RouteTable
@@ -232,8 +234,21 @@ export class Directory {
     return this.find(provider)?.priceId ?? provider
   }
 
-  /** Names in the configuration that no plugin knows and no `type` explains: they cannot be used. */
+  /** Names in the configuration that no plugin knows and no `type` explains, or one that nothing knows: they cannot be used. */
   get unusable(): string[] {
-    return Object.keys(this.#entriesNow).filter((name) => !this.#current().has(name))
+    const entries = this.#entriesNow
+    return Object.keys(entries).filter((name) => !this.#explains(name, entries[name]?.type))
+  }
+
+  #explains(name: string, type: string | undefined): boolean {
+    const specs = this.#parts.specs()
+    if (specs.has(name)) return true
+    return type !== undefined && (specs.has(type) || this.#speaks(type))
+  }
+
+  #speaks(protocol: string): boolean {
+    const { protocols, specs } = this.#parts
+    if (protocols) return protocols().has(protocol)
+    return [...specs().values()].some((spec) => spec.protocol === protocol)
   }
 }

@@ -57,6 +57,7 @@ export default defineArea({
       runtime,
       env,
       specs: () => on().providers,
+      protocols: () => on().protocols,
       catalogue: () => on().services.get(ModelCatalogue) as ModelCatalogue | undefined,
       routes,
     })

@@ -11,6 +11,7 @@ import { RouteTable } from '../../../plugins/upstream/directory/route-table.ts'
 import { Directory } from '../../../plugins/upstream/directory.ts'
 import { ProviderDirectory, ProviderProber } from '../../../plugins/upstream/kit/services.ts'
 import { sections } from '../../../plugins/upstream/sections.ts'
+import { unusableEntries } from '../unusable.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -26,9 +27,14 @@ export function checkProviders(
     entries,
     env,
     specs: providersOf(configured, found),
+    // Code from outside may bring protocols that no manifest names: only a start finds those.
+    ...(bringsCode(found) && { protocols: () => ({ has: () => true }) }),
     routes: new RouteTable(routes),
   })
-  const ready = directory.providers.filter(({ configured, spec }) => configured && !spec.fallback)
+  const { unusable } = directory
+  const ready = directory.providers.filter(
+    ({ name, configured, spec }) => configured && !spec.fallback && !unusable.includes(name),
+  )
   const names = ready.map(
     ({ name, keySource }) => `${name} (${keySource === 'none' ? 'no key needed' : keySource})`,
   )
@@ -37,9 +43,7 @@ export function checkProviders(
     ready.length > 0
       ? ok('providers', names.join(', '))
       : warning('providers', 'None has a key: the built-in mock answers model calls.'),
-    ...directory.unusable.map((name) =>
-      failed('providers', `providers.${name}: unknown provider. Set its type, for example openai.`),
-    ),
+    ...unusableEntries(directory).map((problem) => failed('providers', problem)),
     ...ready
       .filter(({ baseUrl }) => baseUrl === '')
       .map(({ name }) => failed('providers', `providers.${name}: it has no base_url.`)),
@@ -48,6 +52,11 @@ export function checkProviders(
     ),
   ]
 }
+
+const bringsCode = (found: readonly Discovered[]): boolean =>
+  found.some(
+    ({ source, manifest, entry }) => source !== 'builtin' && manifest?.kind !== 'module' && entry !== undefined,
+  )
 
 function providersOf(
   configured: Readonly<Record<string, SettingChange>>,
