@@ -56,7 +56,7 @@ export async function demandOwn(config: Place): Promise<string | undefined> {
 /** Whether one of ours listens at a URL, one that drains included: its answers carry ids as ours do. */
 export async function answers(url: string): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2000) })
+    const response = await fetch(within(url, '/health'), { signal: AbortSignal.timeout(2000) })
     await response.body?.cancel()
     return response.headers.get('x-request-id')?.startsWith('req_') === true
   } catch {
@@ -74,6 +74,9 @@ function reachable(url: string): string {
   const host = hostname === '0.0.0.0' || hostname === '[::]' ? 'localhost' : hostname
   return `http://${host}:${port || 80}`
 }
+
+/** A path of a gateway, whose URL may end with a slash. */
+export const within = (url: string, at: string): string => url.replace(/\/+$/, '') + at
 
 const failure = z.object({ error: z.object({ message: z.string() }) })
 
@@ -94,7 +97,7 @@ export async function askRunning(
   const { Agent, request } = await import('undici')
   const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
   try {
-    const response = await request(url + at, {
+    const response = await request(within(url, at), {
       method,
       dispatcher: patient,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

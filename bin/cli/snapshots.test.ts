@@ -42,6 +42,18 @@ test('a snapshot is exported, edited, compared and applied', async () => {
   expect((await config('apply', '-f', file, '--replace')).out).toContain('  guardrails.gr_a\n')
 })
 
+test('a URL may end with a slash, and an export that fails prints nothing that could be taken for one', async () => {
+  const at = (url: string) =>
+    runHere(gateway.dataDir, { SERVICE_ADMIN_KEY: gateway.adminKey }, 'config', 'export', '--url', url)
+  const { out } = await at(`${gateway.url}/`)
+  expect(JSON.parse(out)).toHaveProperty('sections')
+  expect(await at('http://127.0.0.1:1')).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining('127.0.0.1:1'),
+  })
+})
+
 test('what the gateway refuses is said in a line, and ends with 1', async () => {
   await writeFile(file, 'version: 1\nsections: { guardrails: { gr_a: { name: a } } }')
   const refused = await config('apply', '-f', file)

@@ -36,6 +36,9 @@ export async function install(archive: string, into: string, limitMs?: number): 
   await npm(['install', ...quiet, ...omitted, '--', archive], into, limitMs)
 }
 
+/** A line of npm's with words of its own: codes, calls and paths by themselves say nothing. */
+const words = /^npm (?:error|ERR!) (?!(?:code|syscall|path|dest|errno) )(?:enoent )?(.+)/
+
 /** Runs npm and returns what it prints. Throws with npm's own first words when it fails, with its last when it takes too long. */
 async function npm(args: readonly string[], cwd: string, limitMs = usualMs): Promise<string> {
   const name = `npm ${args[0]}`
@@ -43,6 +46,6 @@ async function npm(args: readonly string[], cwd: string, limitMs = usualMs): Pro
     throw error.code === 'ENOENT' ? new Error('npm is not installed; it fetches and unpacks packages') : error
   })
   if (code === 0) return out
-  const said = err.split('\n').flatMap((line) => /^npm (?:error|ERR!) (?!code)(.+)/.exec(line)?.[1] ?? [])
+  const said = err.split('\n').flatMap((line) => words.exec(line)?.[1] ?? [])
   throw new Error(`${name} failed: ${said[0] ?? 'without an error message'}`)
 }

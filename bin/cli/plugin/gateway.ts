@@ -8,7 +8,7 @@ import type { StoredPart } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
 import { type Installed, type Removal, readInstalled } from '../packages/record.ts'
 import { dispose } from '../packages/removal.ts'
-import { answers, demandOwn } from '../running.ts'
+import { answers, demandOwn, within } from '../running.ts'
 
 export interface GatewayOptions {
   /** Where the gateway listens, when not where the configuration says. */
@@ -80,7 +80,7 @@ async function runningGateway(
     )
   }
   const ask = (method: string, at: string, body?: unknown): Promise<Response> =>
-    fetch(url + at, {
+    fetch(within(url, at), {
       method,
       signal: AbortSignal.timeout(limitMs),
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -388,6 +388,8 @@ test('what npm does not know is refused in one line', async () => {
     code: 1,
     result: { error: expect.stringContaining('npm') },
   })
+  const { result } = await plugin('add', './nofile.tgz', '--yes')
+  expect(result.error).toMatch(/^npm pack failed: ENOENT: no such file or directory, .*nofile\.tgz/)
 })
 
 test('a running gateway is not changed without an admin key', async () => {
