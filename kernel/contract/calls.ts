@@ -61,7 +61,7 @@ export interface CallOptions {
   /** The id of the trace that it belongs to. */
   readonly parent?: string
   readonly credential?: CallCredential
-  /** Ids of modules that it passes by, such as a cache; never those of the stages that grant access, limit and inspect. */
+  /** Ids of modules that it passes by, such as a cache; never those that guard, which `skip` in docs/plugins/contract.md defines. */
   readonly skip?: readonly string[]
   /** Nothing is sent that could cost more. A model without a price is not asked then. */
   readonly maxCostUsd?: number

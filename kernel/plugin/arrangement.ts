@@ -83,5 +83,5 @@ export function entryOf(plugin: Plugin, state: PluginState, shadow: Shadow): Ent
       module: id,
     })
   }
-  return [{ id, stage, failure, when, meter, hooks: { pure: true, request: refuse } }]
+  return [{ id, stage, failure, when, meter, hooks: { pure: true, request: refuse, eligible: refuse } }]
 }

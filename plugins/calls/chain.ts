@@ -36,14 +36,26 @@ export function chainFor(
 /** These grant access, limit and inspect: nothing passes them by. */
 const guarding: readonly Stage[] = ['record', 'access', 'limits', 'inspect']
 
+/** These choose who answers. One that fails closed holds calls to its choice, and forbids nothing by it. */
+const choosing: readonly Stage[] = ['route', 'deliver']
+
+/** Whether nothing passes a module by: it guards by its stage, says where calls may go, or would rather refuse a call than let it by. */
+const isGuard = ({ stage, failure, hooks }: Generation['entries'][number]): boolean =>
+  guarding.includes(stage) ||
+  hooks.eligible !== undefined ||
+  (failure === 'closed' && !choosing.includes(stage))
+
 /** The modules to pass by that are there. Refuses those that guard. */
 function checkedSkips(skip: readonly string[], { entries }: Generation): readonly string[] {
-  const met = skip.flatMap((id) => entries.find((entry) => entry.id.split('/')[0] === id) ?? [])
-  const guard = met.find(({ stage }) => guarding.includes(stage))
+  const met = entries.filter(({ id }) => skip.includes(moduleOf(id)))
+  const guard = met.find(isGuard)
   if (guard)
     throw badRequest(`The module ${guard.id} guards calls, and none passes it by.`, { param: 'skip' })
-  return met.map(({ id }) => id.split('/')[0]!)
+  return [...new Set(met.map(({ id }) => moduleOf(id)))]
 }
+
+/** The module of an entry, which may be one of its bindings. */
+const moduleOf = (id: string): string => id.split('/')[0]!
 
 const ownKeyOf = ({ provider, key }: NonNullable<CallOptions['credential']>): OwnKey => ({
   provider,

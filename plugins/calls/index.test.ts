@@ -46,18 +46,24 @@ const helper: Dropin = {
   } }`,
 }
 
+/** Would choose among targets, and cannot start. */
+const shut: Dropin = {
+  manifest: { stage: 'route', failure: 'closed', enabled: false },
+  setup: `throw new Error('not today')`,
+}
+
 let upstream: Upstream
 let gateway: TestGateway
+let folder: string
 let remove: () => Promise<void>
 let user: { userId: string; key: string }
 let count = 0
 
 beforeAll(async () => {
   upstream = await startUpstream({ apiKey: ['sk-test', 'sk-own-secret-key', 'sk-once-secret-key'] })
-  const dropins = await writeDropins({ desk, helper })
-  remove = dropins.remove
+  ;({ folder, remove } = await writeDropins({ desk, helper, shut }))
   const prices = { 'openai/gpt-4o-mini': { input_usd_per_m: 1000, output_usd_per_m: 1000 } }
-  gateway = await startGateway({ upstream, config: { prices, plugin_dirs: [dropins.folder] } })
+  gateway = await startGateway({ upstream, config: { prices, plugin_dirs: [folder] } })
 })
 
 beforeEach(async () => {
@@ -212,6 +218,60 @@ describe('a call in the name of a user', () => {
     )
     expect((await deskAsk(question(), { options: { skip: ['keyscope'] } })).status).toBe(400)
     await gateway.module('cachelayer', { enabled: false })
+  })
+
+  test.each(['leakguard', 'codefence', 'structuredshield', 'contextwindow', 'regionroute', 'localsync'])(
+    'passes by no %s, whose stage is no guard’s',
+    async (module) => {
+      const { body: before } = await gateway.api('GET', `/api/proxy/modules/${module}`)
+      await gateway.module(module, { enabled: true })
+      const { status, body } = await deskAsk(question(), { options: { skip: [module] } })
+      await gateway.module(module, { enabled: before.enabled })
+      expect([status, body.error]).toEqual([400, expect.objectContaining({ param: 'skip' })])
+    },
+  )
+
+  test('is kept in its region, also where it would pass by what keeps it there', async () => {
+    await gateway.module('regionroute', { enabled: true, config: { default: ['eu'] } })
+    try {
+      expect((await deskAsk()).status).toBe(403)
+      expect((await deskAsk(question(), { options: { skip: ['regionroute'] } })).status).toBe(400)
+      expect(upstream.requests).toEqual([])
+    } finally {
+      await gateway.module('regionroute', { enabled: false, config: null })
+    }
+  })
+
+  test('passes by no module that cannot start and refuses calls for it', async () => {
+    const config = { modules: { shut: { enabled: true } }, plugin_dirs: [folder] }
+    const refusing = await startGateway({ upstream, config })
+    try {
+      const ask = (options: object) => refusing.api('POST', '/api/desk/ask', { request: question(), options })
+      expect((await ask({})).body.error).toMatchObject({ module: 'shut' })
+      expect((await ask({ skip: ['shut'] })).status).toBe(400)
+      expect(upstream.requests).toEqual([])
+    } finally {
+      await refusing.close()
+    }
+  })
+
+  test.each([
+    'modelalias',
+    'modelswitch',
+    'canarydeploy',
+    'fallbackrouter',
+    'tierdrop',
+    'keypool',
+    'evalgate',
+  ])('passes by %s, which chooses or asks again and guards nothing', async (module) => {
+    const { body: before } = await gateway.api('GET', `/api/proxy/modules/${module}`)
+    await gateway.module(module, { enabled: true })
+    const { status, id } = await deskAsk(question(), { options: { skip: [module] } })
+    await gateway.module(module, { enabled: before.enabled })
+    expect(status).toBe(200)
+    expect((await traceOf(id)).modules).toContainEqual(
+      expect.objectContaining({ module, verdict: 'skipped' }),
+    )
   })
 
   test('is refused when its key does not work, or is not the one of its user', async () => {

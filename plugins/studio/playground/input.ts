@@ -29,7 +29,7 @@ export const testRequest = z.strictObject({
     .optional()
     .meta({
       description:
-        'Modules that the call passes by, each with false; never those that grant access, limit and inspect.',
+        'Modules that the call passes by, each with false, such as a cache; never those that guard.',
     }),
   api_key: z.string().min(1).max(10_000).optional().meta({
     description: 'A key for `provider`. It is used for this call only: no trace, log or module has it.',
