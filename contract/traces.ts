@@ -48,7 +48,7 @@ export interface TraceSummary {
   readonly finish_reason: string | undefined
   readonly attempts: readonly TracedAttempt[]
   readonly usage: Usage
-  /** Absent when nothing was used, and when the price is not known. */
+  /** Absent when nothing was used, and when no price is known; of several attempts the sum of those whose price is known. */
   readonly cost: { readonly total_nano: number } | undefined
   /** Whether all of it went with keys of its user. */
   readonly own_key?: true

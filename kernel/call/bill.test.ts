@@ -122,10 +122,20 @@ describe('several attempts', () => {
     expect(cost).toMatchObject({ totalNano, source: 'catalogue' })
   })
 
-  test('have no cost when the price of one is not known, and their usage all the same', async () => {
-    const attempts = [{ usage: () => used(10, 1) }, { model: 'unknown', usage: () => used(20, 2) }]
-    for (const order of [attempts, attempts.toReversed()])
-      expect(await bill(order)).toEqual({ usage: used(30, 3), cost: undefined })
+  test('cost what is known where the price of one is not, and their usage is that of all', async () => {
+    const known = { usage: () => used(10, 1) }
+    const attempts = [known, { model: 'unknown', usage: () => used(20, 2) }]
+    const { cost } = await bill([known])
+    for (const order of [attempts, attempts.toReversed()]) {
+      const { call, bill } = await billedCall(order)
+      expect(bill).toMatchObject({ usage: used(30, 3), cost })
+      expect(call.trace.attempts.filter(({ cost }) => cost === undefined)).toHaveLength(1)
+    }
+  })
+
+  test('have no cost where no price is known', async () => {
+    const unknown = { model: 'unknown', usage: () => used(20, 2) }
+    expect(await bill([unknown, unknown])).toEqual({ usage: used(40, 4), cost: undefined })
   })
 })
 

@@ -10,7 +10,7 @@ import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './u
 /** The usage and the cost of a call. */
 export interface Bill {
   readonly usage: Usage
-  /** Undefined when a price is not known. */
+  /** Of the attempts whose price is known; undefined when none is. */
   readonly cost: Cost | undefined
   /** Attempts whose answers came without a report and are not on the bill; undefined where there are none. */
   readonly unreported: readonly Attempt[] | undefined
@@ -29,7 +29,6 @@ export function billed(
 ): Bill {
   let usage = noUsage
   let cost: Cost | undefined
-  let priced = true
   let unreported: readonly Attempt[] | undefined
   for (const attempt of call.trace.attempts) {
     const used = believedReport(attempt.usage) ?? estimates?.get(attempt)
@@ -43,10 +42,9 @@ export function billed(
       prices?.cost(attempt.provider, attempt.model, used, call.trace.startedAt)
     attempt.cost = part
     if (part) cost = cost ? addCost(cost, part) : part
-    else priced = false
   }
   if (call.trace.attempts.length === 0) usage = wireUsageOf(served) ?? noUsage
-  return { usage, cost: priced ? cost : undefined, unreported }
+  return { usage, cost, unreported }
 }
 
 const believedReport = (read: Attempt['usage']): Usage | undefined => readable(() => believedUsage(read?.()))

@@ -27,7 +27,7 @@ export interface Outcome {
   readonly status: number
   readonly error: GatewayError | undefined
   readonly usage: Usage
-  /** Of all attempts together; undefined when a price is not known. */
+  /** Of all attempts whose price is known; undefined when none is. Each attempt in the trace has its own. */
   readonly cost: Cost | undefined
   /** The price that a cached answer would have had. */
   readonly saved: Cost | undefined

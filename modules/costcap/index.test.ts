@@ -224,6 +224,28 @@ test('a name that only a fallback chain knows is under the caps, too', async () 
 })
 
 describe('what a call costs in the end', () => {
+  test.each([false, true])(
+    'is what is known of several models of which one has no price (streamed: %j)',
+    async (stream) => {
+      await settings({})
+      await setCap({ daily_cap: 0.006 })
+      const config = { models: ['gpt-4o-mini', 'openai/unpriced'], mode: 'all' }
+      await gateway.module('multicall', { enabled: true, config })
+      try {
+        const answers = []
+        for (const n of [1, 2]) {
+          answers.push(await call({ stream }))
+          await spent(n * 0.003)
+        }
+        answers.push(await call({ stream }))
+        expect(statuses(answers)).toEqual({ 200: 2, 429: 1 })
+        expect(upstream.requests).toHaveLength(4)
+      } finally {
+        await gateway.module('multicall', { enabled: false, config: null })
+      }
+    },
+  )
+
   test('is what counts, however much was set apart for it', async () => {
     await settings({})
     await setCap({ daily_cap: 0.01 })
