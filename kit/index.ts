@@ -55,6 +55,7 @@ export { CleanTexts } from './clean-texts.ts'
 export { Configurations } from './configurations.ts'
 export { type ContentWriter, writeContent } from './content-writer.ts'
 export { type Conversation, conversationOf } from './conversation.ts'
+export { countsAsRequest } from './counts-as-request.ts'
 export { type CutJson, cutJson } from './cut-json.ts'
 export {
   type DeferredCall,

@@ -18,6 +18,8 @@ export interface Attempt {
   readonly ownKey?: boolean
   /** On the monotonic clock, when no module had it wait any more. */
   startedAt: number
+  /** Whether the provider was asked: not where its protocol could not write the request. */
+  isSent?: boolean
   /** How the model was held to the form of its answer; undefined where the call asked for none. */
   structuredOutput?: StructuredOutput
   status: number | undefined

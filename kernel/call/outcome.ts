@@ -13,7 +13,7 @@ export type Ending =
   | 'length'
   /** Refused for its content, on the way in or out. */
   | 'blocked'
-  /** Refused for any other reason before a provider was asked: key, limit, bad request. */
+  /** Refused for any other reason, before a provider was asked or after it answered: key, limit, bad request, a check of the answer. */
   | 'refused'
   | 'upstream_error'
   | 'client_abort'

@@ -306,6 +306,22 @@ test('which calls without a session id are meant is a setting', async () => {
   ).toBe(0)
 })
 
+test('a call that ends before a provider is asked is none of its session', async () => {
+  const session = crypto.randomUUID()
+  await limit({ max_calls: 1 })
+  await gateway.module('secretscan', { enabled: true, config: { request: 'block' } })
+  const messages: Message[] = [{ role: 'user', content: `my key is ghp_${'a1B2c3D4e5F6'.repeat(3)}` }]
+  await expect(step({ session, messages })).rejects.toMatchObject({ status: 400 })
+  await gateway.module('secretscan', { config: null })
+  const allowed = async () => {
+    await step({ session })
+    return true
+  }
+  // The bound is lifted when the call has settled, a moment after its answer.
+  await expect.poll(() => allowed().catch(() => false)).toBe(true)
+  await expect(step({ session })).rejects.toMatchObject({ status: 429 })
+})
+
 test('sessions hold over a restart, killed ones too', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'switchyard-agentguard-'))
   const config = { modules: { agentguard: { enabled: true, config: { ...unlimited, max_calls: 2 } } } }

@@ -1,5 +1,5 @@
 import { type Awaitable, type Call, defineModule, type Outcome, Sealing } from '#kernel'
-import { bodySeals, type Conversation, conversationOf, personalOfUsers } from '#kit'
+import { bodySeals, type Conversation, conversationOf, countsAsRequest, personalOfUsers } from '#kit'
 import { settings as schema } from './bounds.ts'
 import { AgentStopped, refusal } from './refusal.ts'
 import { addRoutes } from './routes.ts'
@@ -114,12 +114,12 @@ function factsOf(
   }
 }
 
-function spentOf(outcome: Outcome, { trace }: Call): Omit<Spent, 'id' | 'turn'> {
-  const { usage, cost, ending } = outcome
+function spentOf(outcome: Outcome, call: Call): Omit<Spent, 'id' | 'turn'> {
+  const { usage, cost } = outcome
   return {
-    tokens: trace.cached ? 0 : usage.input + usage.output,
+    tokens: call.trace.cached ? 0 : usage.input + usage.output,
     costNano: cost?.totalNano ?? 0,
-    isRefused: ending === 'refused' && trace.attempts.length === 0,
+    isRefused: !countsAsRequest(outcome, call),
     ...answeredOf(outcome.body() ?? {}),
   }
 }

@@ -45,7 +45,7 @@ export interface Spent extends Answered {
   readonly turn: string
   readonly tokens: number
   readonly costNano: number
-  /** Whether it was refused further in, and reached nothing. */
+  /** Whether it ended further in, and reached nothing. */
   readonly isRefused: boolean
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import OpenAI from 'openai'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -105,6 +105,62 @@ test('answers tell what remains, and what was refused before a provider was aske
   expect((await plain()).status).toBe(403)
   await gateway.module('ipfence', { enabled: false, force: true })
   expect(await remaining()).toBe(`${limit - 3}`)
+})
+
+describe('by what became of it', () => {
+  /** The answer as it was written. */
+  const raw = async (body: object): Promise<string> => {
+    const headers = { authorization: `Bearer ${user.key}`, 'content-type': 'application/json' }
+    const content = JSON.stringify({ model: 'gpt-4o-mini', messages, ...body })
+    return (await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body: content })).text()
+  }
+
+  /** What is counted of the user: against the quota, and as usage. */
+  const counted = async () => {
+    const read = async (at: string) => (await gateway.api('GET', at, undefined, user.key)).body
+    return [(await read('/api/license')).usage.requests, (await read('/api/auth/me/usage')).requests]
+  }
+
+  test.each([false, true])('an answer that a module refuses was asked for (streamed: %j)', async (stream) => {
+    const schema = { type: 'object', properties: { a: { enum: ['never'] } }, required: ['a'] }
+    const response_format = { type: 'json_schema', json_schema: { name: 'x', schema } }
+    await gateway.module('structuredshield', { enabled: true })
+    upstream.reply({ content: '{"a":"other"}', times: Number.POSITIVE_INFINITY })
+    const answer = await raw({ response_format, stream })
+    expect(answer).toContain('not give an answer that matches the schema')
+    expect(upstream.requests.length).toBeGreaterThan(0)
+    await expect.poll(counted).toEqual([1, 1])
+  })
+
+  test('a call that a pause of its provider keeps back is none', async () => {
+    await gateway.module('fallbackrouter', { enabled: true, config: { failure_threshold: 2 } })
+    await gateway.module('retrypilot', { enabled: false })
+    try {
+      upstream.reply({ status: 500, times: 2 })
+      const answers = []
+      for (let n = 0; n < 4; n += 1) answers.push((await plain({ model: 'gpt-4o' })).body.error.code)
+      expect(answers).toEqual(['provider_error', 'provider_error', 'circuit_open', 'circuit_open'])
+      await expect.poll(counted).toEqual([2, 2])
+    } finally {
+      await gateway.module('retrypilot', { enabled: true })
+      await gateway.module('fallbackrouter', { config: null })
+    }
+  })
+
+  test('a call that is refused for its content is none, and an answer from a cache is one', async () => {
+    await gateway.module('secretscan', { enabled: true, config: { request: 'block' } })
+    await gateway.module('cachelayer', { enabled: true })
+    try {
+      const messages = [{ role: 'user', content: `my key is ghp_${'a1B2c3D4e5F6'.repeat(3)}` }]
+      expect((await plain({ messages })).status).toBe(400)
+      for (let n = 0; n < 2; n += 1) expect((await plain({ temperature: 0 })).status).toBe(200)
+      expect(upstream.requests).toHaveLength(1)
+      await expect.poll(counted).toEqual([2, 2])
+    } finally {
+      await gateway.module('cachelayer', { enabled: false })
+      await gateway.module('secretscan', { config: null })
+    }
+  })
 })
 
 test('a user with another plan has its requests at once, and what was used stays used', async () => {

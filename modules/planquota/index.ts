@@ -10,7 +10,7 @@ import {
   type Quota,
   type Refusal,
 } from '#kernel'
-import { detach } from '#kit'
+import { countsAsRequest, detach } from '#kit'
 import { Notices } from './notices.ts'
 import { errorOf, headersOf, ownQuota, scarcest } from './quotas.ts'
 
@@ -72,10 +72,9 @@ export default defineModule({
           ? answer.then((late) => obey(call, quotas, late))
           : obey(call, quotas, answer)
       },
-      // As usage counts: what was refused before a provider was asked is no request.
-      settled({ ending }, call) {
+      settled(outcome, call) {
         const { answer } = stays(call)
-        return answer && leave(answer, ending === 'refused' ? 0 : 1)
+        return answer && leave(answer, countsAsRequest(outcome, call) ? 1 : 0)
       },
     }
   },

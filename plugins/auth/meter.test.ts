@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Call, noUsage, type Outcome } from '#kernel'
+import { type Attempt, type Call, noUsage, type Outcome } from '#kernel'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { UsageMeter } from './meter.ts'
@@ -23,10 +23,13 @@ afterEach(async () => {
 })
 
 const outcome = (fields: Partial<Outcome> = {}) =>
-  ({ ending: 'ok', usage: { ...noUsage, input: 7, output: 3 }, cost: undefined, ...fields }) as Outcome
+  ({ status: 200, usage: { ...noUsage, input: 7, output: 3 }, cost: undefined, ...fields }) as Outcome
 
-const callOf = (userId: string | undefined, at: string, source = 'proxy') =>
-  ({ principal: { userId }, trace: { startedAt: Date.parse(at) }, context: { source } }) as Call
+const callOf = (
+  userId: string | undefined,
+  at: string,
+  { source = 'proxy', attempts = [] }: { source?: string; attempts?: readonly Partial<Attempt>[] } = {},
+) => ({ principal: { userId }, trace: { startedAt: Date.parse(at), attempts }, context: { source } }) as Call
 
 test('a call counts in the month it came in, by UTC', () => {
   meter.add(outcome(), callOf('usr_1', '2026-11-30T23:59:59.999Z'))
@@ -36,13 +39,17 @@ test('a call counts in the month it came in, by UTC', () => {
   expect(requests).toEqual([1, 1, 1])
 })
 
-test('calls of nobody, refused calls and attacks of the red team do not count; failed ones do, with what they used', () => {
+test('calls of nobody, those that reached nothing and attacks of the red team do not count; failed ones do, with what they used', () => {
   const at = '2026-11-05T00:00:00Z'
+  const attempts = [{ isSent: true }]
   meter.add(outcome(), callOf(undefined, at))
-  meter.add(outcome({ ending: 'refused' }), callOf('usr_1', at))
-  meter.add(outcome(), callOf('usr_1', at, 'redteam'))
-  meter.add(outcome({ ending: 'upstream_error', usage: noUsage }), callOf('usr_1', at))
-  meter.add(outcome({ ending: 'client_abort' }), callOf('usr_1', at))
+  for (const status of [400, 429, 499, 503]) {
+    meter.add(outcome({ status }), callOf('usr_1', at))
+    meter.add(outcome({ status }), callOf('usr_1', at, { attempts: [{}] }))
+  }
+  meter.add(outcome(), callOf('usr_1', at, { source: 'redteam' }))
+  meter.add(outcome({ status: 502, usage: noUsage }), callOf('usr_1', at, { attempts }))
+  meter.add(outcome({ status: 499 }), callOf('usr_1', at, { attempts: [{}, ...attempts] }))
   expect(meter.read('usr_1', '2026-11')).toMatchObject({
     requests: 2,
     tokens_in: 7,

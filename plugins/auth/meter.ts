@@ -1,5 +1,5 @@
 import type { Call, Counters, Outcome, UsedSums } from '#kernel'
-import { usdOf } from '#kit'
+import { countsAsRequest, usdOf } from '#kit'
 
 /** The usage of a user in a month. */
 export interface UsageRecord {
@@ -42,9 +42,12 @@ export class UsageMeter {
     this.#counters = counters
   }
 
-  /** Counts a call, unless it has no user, was refused before it reached a provider, or is an attack of the red team. */
-  add({ ending, usage, cost }: Outcome, { principal, trace, context }: Call): void {
-    if (principal.userId === undefined || ending === 'refused' || context.source === 'redteam') return
+  /** Counts a call, unless it has no user, ended before a provider was asked or anything answered, or is an attack of the red team. */
+  add(outcome: Outcome, call: Call): void {
+    const { principal, trace, context } = call
+    if (principal.userId === undefined || context.source === 'redteam') return
+    if (!countsAsRequest(outcome, call)) return
+    const { usage, cost } = outcome
     const names = this.#namesOf(this.#periodAt(trace.startedAt), principal.userId)
     this.#counters.add(names.requests, 1)
     if (usage.input > 0) this.#counters.add(names.tokensIn, usage.input)

@@ -451,6 +451,24 @@ describe('what is refused before anything is sent', () => {
     expect(await failureOf(generationOf({ hooks: { attempt } }).chain.run(call))).toBe(veto)
     expect([upstream.requests.length, call.trace.attempts.length]).toEqual([0, 0])
   })
+
+  test('what the protocol cannot write: the try says that it was not sent, as others say that they were', async () => {
+    const encode = (): never => {
+      throw new GatewayError('bad_request', 'no such words')
+    }
+    const sentBy = async (protocol: Protocol): Promise<unknown> => {
+      const call = callOf()
+      await generationOf({ protocol }).chain.run(call).catch(() => {})
+      return call.trace.attempts.map(({ isSent }) => isSent)
+    }
+    expect(await sentBy({ ...openaiProtocol, encode })).toEqual([undefined])
+    expect(upstream.requests).toEqual([])
+    expect(await sentBy(openaiProtocol)).toEqual([true])
+    upstream.reply({ status: 500 })
+    expect(await sentBy(openaiProtocol)).toEqual([true])
+    const answer = (): Promise<never> => Promise.reject(new ClientGone())
+    expect(await sentBy({ ...openaiProtocol, answer })).toEqual([true])
+  })
 })
 
 describe('modules', () => {

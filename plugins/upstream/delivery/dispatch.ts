@@ -115,7 +115,10 @@ export class Dispatcher {
       this.#directory.supports(target.provider.name, target.model, 'json_schema')
     const { call: asked, structuredOutput } = formed(one.call, target, protocol, listed)
     if (structuredOutput) attempt.structuredOutput = structuredOutput
-    if (protocol.answer) return await finished(one, await protocol.answer(asked, target))
+    if (protocol.answer) {
+      attempt.isSent = true
+      return await finished(one, await protocol.answer(asked, target))
+    }
     const { call, names } = fitted(asked, target)
     const ready =
       target.provider.spec.key_exchange === undefined ? target : await readyTarget(target, one.on.services)
@@ -152,6 +155,7 @@ export class Dispatcher {
     const request = encoded instanceof Promise ? await encoded : encoded
     const sent = withHeaders(request, headers)
     const fault = (on.services.get(Faults) as Faults | undefined)?.of(attempt, call)
+    attempt.isSent = true
     const answer = await this.#transport.send(sent, target, call.cancel, call.timeouts, fault)
     attempt.status = answer.status
     if (answer.status < 400) return answer
