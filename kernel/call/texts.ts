@@ -1,5 +1,5 @@
 import type { TextLocation } from '../detect/detect.ts'
-import type { Choice, Completion, Delta, Message, ModelRequest } from './canonical.ts'
+import type { Choice, ChoiceDelta, Completion, Delta, Message, ModelRequest } from './canonical.ts'
 import { mapArray, mapNode, type NodeSpot, opaque } from './nodes.ts'
 
 type Change = (text: string, place: TextLocation) => string
@@ -10,7 +10,15 @@ export interface Spot extends Omit<NodeSpot, 'wrap'> {
   wrap(text: string): Delta
 }
 
+/** Where in a choice a text stands. */
+interface ChoiceSpot extends Omit<Spot, 'wrap'> {
+  /** The smallest part of a choice that has this text there. */
+  wrap(text: string): Partial<ChoiceDelta>
+}
+
 type Visit = (text: string, spot: Spot) => string
+
+type VisitChoice = (text: string, spot: ChoiceSpot) => string
 
 /** The request with every text of its conversation passed through `change`; the same object when nothing changed. */
 export function mapRequestTexts(request: ModelRequest, change: Change): ModelRequest {
@@ -50,8 +58,29 @@ export function mapRequestParameters(request: ModelRequest, change: Change): Mod
 /** The answer with every text passed through `change`; the same object when nothing changed. */
 export function mapReplyTexts(body: Completion, change: Change): Completion {
   if (!body.choices) return body
-  const choices = mapArray(body.choices, (choice) => mapChoice(choice, change))
+  const choices = mapArray(body.choices, (choice) => {
+    const role = choice.message?.role ?? 'assistant'
+    return mapChoice(choice, (text, { kind }) => change(text, { direction: 'reply', role, kind }))
+  })
   return choices === body.choices ? body : { ...body, choices }
+}
+
+/** A choice, or a part of one, with its texts passed through `visit`; the same object when nothing changed. */
+export function mapChoice<C extends Choice | ChoiceDelta>(choice: C, visit: VisitChoice): C {
+  let next = choice
+  if (choice.text) {
+    const text = visit(choice.text, legacy)
+    if (text !== choice.text) next = { ...next, text }
+  }
+  for (const field of ['message', 'delta'] as const) {
+    const said = choice[field] as Delta | undefined
+    if (!said) continue
+    const message = mapMessage(said, (text, { wrap, ...spot }) =>
+      visit(text, { ...spot, wrap: (part) => ({ delta: wrap(part) }) }),
+    )
+    if (message !== said) next = { ...next, [field]: message }
+  }
+  return next
 }
 
 /** Every text of a request's conversation, read only. */
@@ -97,6 +126,9 @@ const plain: Readonly<Record<string, Spot>> = {
   reasoning_content: spotOf('reasoning_content', 'reasoning'),
 }
 
+/** The text of a choice without a message. */
+const legacy: ChoiceSpot = { kind: 'content', lane: 'choice.text', wrap: (text) => ({ text }) }
+
 const reasoning = /reason|think/i
 
 /** Fields of a request that are no parameters, or decide where it goes. */
@@ -110,20 +142,4 @@ function mapInput(input: ModelRequest['input'], place: TextLocation, change: Cha
   return mapArray(input as readonly string[], (text) =>
     typeof text === 'string' ? change(text, place) : text,
   )
-}
-
-function mapChoice(choice: Choice, change: Change): Choice {
-  let next = choice
-  if (choice.text) {
-    const text = change(choice.text, { direction: 'reply', role: 'assistant', kind: 'content' })
-    if (text !== choice.text) next = { ...next, text }
-  }
-  if (choice.message) {
-    const { role } = choice.message
-    const message = mapMessage(choice.message, (text, { kind }) =>
-      change(text, { direction: 'reply', role, kind }),
-    )
-    if (message !== choice.message) next = { ...next, message }
-  }
-  return next
 }

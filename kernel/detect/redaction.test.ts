@@ -17,6 +17,12 @@ const key = detectionOf([{ pattern: /k\d{3,5}(?!\d)/, replacement: '[key]' }], {
 const mail = detectionOf([{ pattern: /[ab]@[ab]{1,3}/, replacement: '"mail"' }], { reach: 6 })
 const both = [key, mail]
 
+/** The same, with long findings possible too: what comes behind a text waits for long. */
+const patient: Detection[] = [
+  { ...key, reach: 2000, open: (text, _, from) => Math.max(from, text.search(/(?:k\d{0,5})?$/)) },
+  { ...mail, reach: 2000, open: (text, _, from) => Math.max(from, text.search(/(?:[ab](?:@[ab]{0,3})?)?$/)) },
+]
+
 const head = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm' }
 const chunkOf = (...choices: ChoiceDelta[]): Chunk =>
   Chunk.fromBytes(Buffer.from(`data: ${JSON.stringify({ ...head, choices })}\n\n`))
@@ -48,6 +54,31 @@ const json = fc
     },
   )
   .map((value) => JSON.stringify(value))
+
+/** What chunks say, in order: each text with where it stands, neighbours in the same place as one. `reasoning` is a copy. */
+function runsOf(chunks: readonly Chunk[]): [string, unknown][] {
+  const runs: [string, unknown][] = []
+  const add = (place: string, said: unknown): void => {
+    const last = runs.at(-1)
+    if (said === '' || said === undefined) return
+    if (last?.[0] === place && typeof said === 'string') last[1] += said
+    else runs.push([place, said])
+  }
+  for (const { delta = {} } of choicesOf(chunks)) {
+    const { tool_calls, reasoning_details, annotations, reasoning: _, ...texts } = delta
+    for (const { index, text, signature } of (reasoning_details ?? []) as Record<string, unknown>[]) {
+      add(`details ${String(index)}`, text)
+      add(`signature ${String(index)}`, signature)
+    }
+    for (const [field, text] of Object.entries(texts)) add(field, text)
+    for (const { index, id, function: fn } of tool_calls ?? []) {
+      add(`call ${index}`, id)
+      add(`call ${index}`, fn?.arguments)
+    }
+    add('annotations', annotations)
+  }
+  return runs
+}
 
 type Delta = NonNullable<ChoiceDelta['delta']>
 
@@ -87,10 +118,79 @@ describe('a redacted stream', () => {
         const last = finishCarries ? deltas.pop()! : {}
         const chunks = deltas.map((delta) => chunkOf({ index: 0, delta, finish_reason: null }))
         chunks.push(chunkOf({ index: 0, delta: last, finish_reason: 'stop' }))
-        isSame(assembled(await redactedStream(chunks)), assembled(chunks))
+        isSame(assembled(await redactedStream(chunks, patient)), assembled(chunks))
       }),
       runs(500),
     )
+  })
+
+  test('has nothing whole that is looked for, however far others come between its parts', async () => {
+    await fc.assert(
+      fc.asyncProperty(deltas, async (deltas) => {
+        const chunks = deltas.map((delta) => chunkOf({ index: 0, delta, finish_reason: null }))
+        chunks.push(chunkOf({ index: 0, delta: {}, finish_reason: 'stop' }))
+        const streamed = assembled(await redactedStream(chunks))
+        expect(redactReply(streamed, detectorsOf(both))).toBe(streamed)
+      }),
+      runs(500),
+    )
+  })
+
+  test('keeps the order of what it says, whatever is held of it', async () => {
+    const words = fc.string({ unit: fc.constantFrom('k', '1', 'a', ' '), maxLength: 30 })
+    const steps = fc.oneof(
+      fc
+        .tuple(fc.constantFrom('content', 'reasoning_content', 'refusal'), words)
+        .map(([field, text]) => fieldDelta(field)(text)),
+      fc.tuple(fc.nat({ max: 2 }), words).map(([index, text]) => toolDelta(index)(text)),
+      fc
+        .nat({ max: 2 })
+        .map((index): Delta => ({ tool_calls: [{ index, id: `c${index}`, type: 'function' }] })),
+      fc
+        .tuple(fc.nat({ max: 2 }), words)
+        .map(([index, text]): Delta => ({ reasoning_details: [{ index, text }], reasoning: text })),
+      fc.nat({ max: 2 }).map((index): Delta => ({ reasoning_details: [{ index, signature: 's' }] })),
+      fc.tuple(words, words).map(([content, text]): Delta => ({ content, ...toolDelta(0)(text) })),
+      fc.constant({ annotations: [{ note: 'n' }] } as Delta),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(steps, { maxLength: 40 }),
+        fc.constantFrom(2, 9, 60),
+        async (deltas, reach) => {
+          const never = detectionOf([{ pattern: /never/, replacement: '' }], { reach })
+          const chunks = deltas.map((delta) => chunkOf({ index: 0, delta, finish_reason: null }))
+          chunks.push(chunkOf({ index: 0, delta: {}, finish_reason: 'stop' }))
+          expect(runsOf(await redactedStream(chunks, [never]))).toEqual(runsOf(chunks))
+        },
+      ),
+      runs(500),
+    )
+  })
+
+  test('holds what comes behind a held text no longer than a finding could be', async () => {
+    const said = (delta: Delta): Chunk => chunkOf({ index: 0, delta, finish_reason: null })
+    const precise: Detection = { ...key, open: (text, _, from) => Math.max(from, text.search(/(k\d*)?$/)) }
+    const chunks = [
+      said({ reasoning_content: 'see k1' }),
+      ...Array.from('the words', (content) => said({ content })),
+      said({ reasoning_content: '23 now' }),
+    ]
+    const redaction = new Redaction(detectorsOf([precise]))
+    const left: [string, unknown][] = []
+    const seen: number[] = []
+    const out = {
+      emit: (chunk: Chunk) => void left.push(...runsOf([chunk])),
+      fail: (error: unknown) => expect(error).toBeUndefined(),
+      finish: () => {},
+    }
+    for (const chunk of chunks) {
+      redaction.push(chunk, out)
+      seen.push(left.length)
+    }
+    expect(seen).toEqual([1, 1, 1, 1, 1, 1, 1, 9, 10, 11, 12])
+    expect(left[1]).toEqual(['reasoning_content', 'k1'])
+    expect(left.at(-1)).toEqual(['reasoning_content', '[key] now'])
   })
 
   test('keeps an empty field that comes with the end, while another text is held', async () => {
@@ -158,9 +258,7 @@ describe('a redacted stream', () => {
     ])
     expect(choicesOf(streamed).map(({ delta, finish_reason }) => [delta?.content, finish_reason])).toEqual([
       ['', null],
-      ['s', null],
-      ['ee [key]', null],
-      [undefined, 'stop'],
+      ['see [key]', 'stop'],
     ])
     expect(streamed.at(-1)?.data.usage?.total_tokens).toBe(2)
   })

@@ -1,5 +1,5 @@
 import type { ChoiceDelta } from '../call/canonical.ts'
-import { mapMessage } from '../call/texts.ts'
+import { mapChoice } from '../call/texts.ts'
 import type { Detector } from '../chain/detector.ts'
 import { isGatewayError } from '../errors.ts'
 import { Chunk, envelopeOf } from '../stream/chunk.ts'
@@ -9,8 +9,9 @@ import type { TextLocation } from './detect.ts'
 import { Window } from './window.ts'
 
 /**
- * Detectors over a stream: one window for each text that grows. Chunks in which nothing was found or held keep their bytes;
- * held text leaves with later text, or before the end of its choice.
+ * Detectors over a stream: one window for each text that grows. Chunks in which nothing was found or held keep their bytes.
+ * Held text leaves with later text, before the end of its choice, or before what came behind it: that waits, so that an answer
+ * keeps its order.
  */
 export class Redaction implements Filter {
   readonly #detectors: readonly Detector[]
@@ -25,53 +26,55 @@ export class Redaction implements Filter {
   push(chunk: Chunk, out: Out): void {
     this.#last = chunk
     this.#guarded(out, () => {
-      const { choices: came } = chunk.data
-      const choices = came.flatMap((choice) => this.#choice(choice, out) ?? [])
+      const { choices: came, usage } = chunk.data
+      const [texts, more] = this.#choices.values()
+      if (came.length === 0 && !usage && texts && !more) {
+        texts.add(chunk)
+        this.#emit(texts, out)
+        return
+      }
+      const choices = came.flatMap((choice) => this.#choice(choice, chunk, out))
       if (choices.length === came.length && choices.every((choice, i) => choice === came[i])) out.emit(chunk)
-      else if (choices.length > 0 || chunk.data.usage) out.emit(chunk.with({ ...chunk.data, choices }))
+      else if (choices.length > 0 || usage) out.emit(chunk.with({ ...chunk.data, choices }))
     })
   }
 
   /** Providers end a choice with a finish reason; text that a stream without one still holds leaves here. */
   end(out: Out): void {
     this.#guarded(out, () => {
-      for (const [index, texts] of this.#choices) this.#flush(index, texts, out)
+      for (const texts of this.#choices.values()) {
+        texts.close()
+        this.#emit(texts, out)
+      }
     })
     for (const detector of this.#detectors) detector.settle()
   }
 
-  /** The choice with the text that may leave, or nothing when none of it may. */
-  #choice(choice: ChoiceDelta, out: Out): ChoiceDelta | undefined {
-    const texts = this.#textsOf(choice.index)
-    const next = texts.pass(choice)
-    if (!choice.finish_reason) return next
-    this.#choices.delete(choice.index)
-    if (!texts.holds) return next
-    const says = next !== undefined && !isBlank(next)
-    if (says) this.#emit({ ...next, finish_reason: null }, out)
-    this.#flush(choice.index, texts, out)
-    const { logprobs: _, ...end } = choice
-    // An empty text makes a field of the message all the same, so the end carries what says nothing.
-    return choice.text === undefined
-      ? { ...end, delta: says ? {} : (next?.delta ?? {}) }
-      : { ...end, text: '' }
+  /** What may leave with its chunk; what came before it leaves ahead. */
+  #choice(choice: ChoiceDelta, chunk: Chunk, out: Out): ChoiceDelta[] {
+    const texts = this.#choices.get(choice.index) ?? new ChoiceTexts(choice.index, this.#detectors)
+    this.#choices.set(choice.index, texts)
+    texts.add(chunk, choice)
+    if (choice.finish_reason) this.#choices.delete(choice.index)
+    return this.#emit(texts, out, chunk)
   }
 
-  #textsOf(index: number): ChoiceTexts {
-    let texts = this.#choices.get(index)
-    if (!texts) {
-      texts = new ChoiceTexts(this.#detectors)
-      this.#choices.set(index, texts)
+  /** Emits what may leave; what is of the chunk that has just come is given back. */
+  #emit(texts: ChoiceTexts, out: Out, current?: Chunk): ChoiceDelta[] {
+    const own: ChoiceDelta[] = []
+    for (const { chunk, choice } of texts.leave()) {
+      if (current && chunk === current) own.push(choice!)
+      else out.emit(this.#chunkOf(chunk, choice))
     }
-    return texts
+    return own
   }
 
-  #flush(index: number, texts: ChoiceTexts, out: Out): void {
-    for (const part of texts.end()) this.#emit({ index, ...part, finish_reason: null }, out)
-  }
-
-  #emit(choice: ChoiceDelta, out: Out): void {
-    out.emit(Chunk.of({ ...envelopeOf(this.#last!.data), choices: [choice] }))
+  /** A choice on its own: in its chunk where that has nothing else, or in one like the last. */
+  #chunkOf(chunk: Chunk | undefined, choice: ChoiceDelta | undefined): Chunk {
+    if (!chunk) return Chunk.of({ ...envelopeOf(this.#last!.data), choices: [choice!] })
+    const { choices, usage } = chunk.data
+    if (choices.length < 2 && choices[0] === choice && !usage) return chunk
+    return chunk.with({ ...envelopeOf(chunk.data), choices: [choice!] })
   }
 
   #guarded(out: Out, run: () => void): void {
@@ -91,70 +94,119 @@ interface Lane {
   readonly window: Window
   readonly logprobs: HeldLogprobs
   wrap(text: string): Partial<ChoiceDelta>
+  /** Characters of its choice when it last grew. */
+  at: number
 }
 
-/** The texts of one choice. */
+/** What a lane says up to a character. */
+interface Part {
+  readonly lane: Lane
+  readonly text: string
+  readonly end: number
+}
+
+/** What a chunk says of one choice, on its way. */
+interface Step {
+  readonly chunk: Chunk
+  /** With the texts that come whole searched; nothing for a chunk without choices. */
+  readonly choice: ChoiceDelta | undefined
+  /** Its texts that grow. */
+  readonly parts: readonly Part[]
+  /** Texts that were held when it came, and that it does not simply go on with. */
+  readonly owed: readonly Part[]
+}
+
+/** What leaves: a choice as it came with a chunk, a chunk without choices, or held text on its own. */
+type Leaving = { readonly chunk?: Chunk; readonly choice?: ChoiceDelta | undefined }
+
+/** The texts of one choice, and what waits for them. */
 class ChoiceTexts {
+  readonly #index: number
   readonly #detectors: readonly Detector[]
   readonly #lanes = new Map<string, Lane>()
+  readonly #steps: Step[] = []
+  /** Characters of all texts so far. */
+  #said = 0
+  #closed = false
 
-  constructor(detectors: readonly Detector[]) {
+  constructor(index: number, detectors: readonly Detector[]) {
+    this.#index = index
     this.#detectors = detectors
   }
 
-  get holds(): boolean {
-    for (const { window } of this.#lanes.values()) if (window.holds) return true
-    return false
+  add(chunk: Chunk, choice?: ChoiceDelta): void {
+    const held = this.#held()
+    const parts: Part[] = []
+    const searched =
+      choice &&
+      mapChoice(choice, (text, { kind, lane: name, wrap }) => {
+        this.#said += text.length
+        if (name === undefined) return this.#window(kind).whole(text)
+        const lane = this.#lane(name, kind, wrap)
+        const start = lane.window.came
+        lane.window.add(text)
+        const end = lane.window.came
+        if (choice.logprobs && parts.length === 0) lane.logprobs.add(start, end, choice.logprobs)
+        parts.push({ lane, text, end })
+        return text
+      })
+    for (const { lane } of parts) lane.at = this.#said
+    const owed = held.filter(({ lane }) => !isAlike(parts) || parts.every((part) => part.lane !== lane))
+    this.#steps.push({ chunk, choice: searched, parts, owed })
+    if (choice?.finish_reason) this.close()
   }
 
-  /** The choice as it may leave; the same object when nothing changed, undefined when nothing is left of it. */
-  pass(choice: ChoiceDelta): ChoiceDelta | undefined {
-    let next = choice
-    /** The lane that the choice's log probabilities belong to: the first text in it. */
-    let spoken: Lane | undefined
-    const through = (lane: Lane, text: string): string => {
-      const start = lane.window.came
-      const passed = lane.window.push(text)
-      if (choice.logprobs && !spoken) lane.logprobs.add(start, lane.window.came, choice.logprobs)
-      spoken ??= lane
-      return passed
-    }
-    if (choice.text) {
-      const lane = this.#lane('choice.text', 'content', (text) => ({ text }))
-      const text = through(lane, choice.text)
-      if (text !== choice.text) next = { ...next, text }
-    }
-    if (choice.delta) {
-      const delta = mapMessage(choice.delta, (text, { lane, kind, wrap }) =>
-        lane === undefined
-          ? this.#window(kind).whole(text)
-          : through(
-              this.#lane(lane, kind, (part) => ({ delta: wrap(part) })),
-              text,
-            ),
-      )
-      if (delta !== choice.delta) next = { ...next, delta }
-    }
-    if (spoken) {
-      const logprobs = spoken.logprobs.take(spoken.window) ?? null
-      if (logprobs !== (choice.logprobs ?? null)) next = { ...next, logprobs }
-    }
-    return next === choice || next.finish_reason || !isBlank(next) ? next : undefined
+  /** No more comes of any text. */
+  close(): void {
+    this.#closed = true
+    for (const { window } of this.#lanes.values()) window.close()
   }
 
-  /** The text that is still held, to be sent on its own. */
-  *end(): Generator<Partial<ChoiceDelta>> {
-    for (const { window, logprobs, wrap } of this.#lanes.values()) {
-      const text = window.end()
-      const left = logprobs.take(window)
-      if (text !== '' || left) yield { ...wrap(text), ...(left !== undefined && { logprobs: left }) }
+  /** What may leave now, in its order. */
+  *leave(): Generator<Leaving> {
+    for (let step = this.#steps[0]; step && this.#isDue(step); step = this.#steps[0]) {
+      yield* this.#rest(step.owed)
+      this.#steps.shift()
+      const { chunk } = step
+      const choice = step.choice && written(step.choice, step.parts)
+      if (choice || !step.choice) yield { chunk, choice }
     }
+    if (this.#closed) yield* this.#rest(this.#held())
+  }
+
+  /**
+   * Whether a step can leave: what it owes is ready to leave before it, and it leaves whole unless it has one text only. A text
+   * is not waited for once its choice has said as much else as a finding in it may be long: it is over as a rule.
+   */
+  #isDue(step: Step): boolean {
+    const late = [...step.owed, ...step.parts].filter(({ lane, end }) => lane.window.ready < end)
+    if (late.length === 0 || (late.every((part) => !step.owed.includes(part)) && isOneText(step))) return true
+    if (late.some(({ lane }) => this.#said - lane.at < lane.window.reach)) return false
+    for (const { lane } of late) lane.window.letGo()
+    return true
+  }
+
+  /** Held text on its own. */
+  *#rest(parts: readonly Part[]): Generator<Leaving> {
+    for (const { lane, end } of parts) {
+      const text = lane.window.take(end)
+      const logprobs = lane.logprobs.take(lane.window)
+      if (text === '' && !logprobs) continue
+      const choice = { index: this.#index, ...lane.wrap(text), finish_reason: null }
+      yield { choice: logprobs === undefined ? choice : { ...choice, logprobs } }
+    }
+  }
+
+  #held(): Part[] {
+    return Array.from(this.#lanes.values(), (lane) => ({ lane, text: '', end: lane.window.came })).filter(
+      ({ lane }) => lane.window.holds,
+    )
   }
 
   #lane(name: string, kind: TextLocation['kind'], wrap: Lane['wrap']): Lane {
     let lane = this.#lanes.get(name)
     if (!lane) {
-      lane = { window: this.#window(kind), logprobs: new HeldLogprobs(), wrap }
+      lane = { window: this.#window(kind), logprobs: new HeldLogprobs(), wrap, at: 0 }
       this.#lanes.set(name, lane)
     }
     return lane
@@ -166,16 +218,39 @@ class ChoiceTexts {
   }
 }
 
-/** Whether a choice says nothing: no text, no role, no name of a call. */
-function isBlank({ text, delta, logprobs }: ChoiceDelta): boolean {
-  return !text && !logprobs && saysNothing(delta)
+/** A choice with what may leave of its texts; the same object when that is all of them, undefined when nothing is left of it. */
+function written(choice: ChoiceDelta, parts: readonly Part[]): ChoiceDelta | undefined {
+  const left = parts.values()
+  let next = mapChoice(choice, (text, { lane }) => {
+    if (lane === undefined) return text
+    const { lane: own, end } = left.next().value!
+    return own.window.take(end)
+  })
+  const spoken = parts[0]?.lane
+  if (spoken) {
+    const logprobs = spoken.logprobs.take(spoken.window) ?? null
+    if (logprobs !== (choice.logprobs ?? null)) next = { ...next, logprobs }
+  }
+  return next === choice || next.finish_reason || !isBlank(next) ? next : undefined
 }
 
-function saysNothing(node: unknown): boolean {
+const isAlike = (parts: readonly Part[]): boolean => parts.every(({ text }) => text === parts[0]!.text)
+
+/** Whether a choice says one text only, in one field or in several, and nothing but whose it is: then a part of it can leave. */
+function isOneText({ choice, parts }: Step): boolean {
+  if (!choice || !isAlike(parts)) return false
+  const rest = mapChoice(choice, (text, { lane }) => (lane === undefined ? text : ''))
+  return !rest.text && saysNothing(rest.delta, /^(?:index|role|id|name|type|format)$/)
+}
+
+/** Whether a choice says nothing: no text, no role, no name of a call. */
+function isBlank({ text, delta, logprobs }: ChoiceDelta): boolean {
+  return !text && !logprobs && saysNothing(delta, /^(?:index|type)$/)
+}
+
+function saysNothing(node: unknown, besides: RegExp): boolean {
   if (node === undefined || node === null || node === '') return true
   if (typeof node !== 'object') return false
-  if (Array.isArray(node)) return node.every(saysNothing)
-  return Object.entries(node).every(
-    ([field, value]) => field === 'index' || field === 'type' || saysNothing(value),
-  )
+  if (Array.isArray(node)) return node.every((item) => saysNothing(item, besides))
+  return Object.entries(node).every(([field, value]) => besides.test(field) || saysNothing(value, besides))
 }

@@ -5,12 +5,21 @@ import type { TextLocation } from './detect.ts'
 /** Handles a finding that blocks: throws, or gives a replacement. */
 export type OnBlock = (found: Found) => string
 
+/** A detector at work on one text. */
+interface Search {
+  readonly detector: Detector
+  /** From where it looks: past what has left and past its own last finding, taken or not. */
+  from: number
+  /** From where on it may still change its mind. */
+  open: number
+}
+
 /**
  * One text passing through detectors. Holds back only what text to come could still turn into a finding, never lets
  * anything go unscanned, and gives the same result for every way of cutting the text.
  */
 export class Window {
-  readonly #detectors: readonly Detector[]
+  readonly #searches: readonly Search[]
   readonly #place: TextLocation
   readonly #onBlock: OnBlock
   readonly #written: Written
@@ -18,24 +27,25 @@ export class Window {
   readonly #context: number
   /** Where in the text the part begins that has not left yet. */
   #start = 0
-  /** From where each detector looks: past what has left and past its own last finding, taken or not. */
-  readonly #from: number[]
+  /** Up to where the text was let go though it could have become part of a finding. */
+  #overdue = 0
   /** Characters forgotten so far. */
   #gone = 0
+  /** Up to where the text may leave, counted from the start of everything. */
+  ready = 0
   /** Parts that were replaced, counted from the start of everything. */
   readonly replaced: { readonly start: number; readonly end: number }[] = []
 
   constructor(detectors: readonly Detector[], place: TextLocation, onBlock: OnBlock) {
-    this.#detectors = detectors
+    this.#searches = detectors.map((detector) => ({ detector, from: 0, open: 0 }))
     this.#place = place
     this.#onBlock = onBlock
     this.#written = place.kind === 'arguments' ? new JsonText() : new PlainText()
     this.#context = Math.max(...detectors.map(({ context }) => context), 0)
-    this.#from = detectors.map(() => 0)
   }
 
   get holds(): boolean {
-    return this.#start < this.#written.text.length
+    return this.left < this.came
   }
 
   /** Characters that came. */
@@ -48,6 +58,12 @@ export class Window {
     return this.#gone + this.#start
   }
 
+  /** The longest finding that what is held may still become a part of. */
+  get reach(): number {
+    const open = this.#searches.filter((search) => search.open < this.#written.text.length)
+    return Math.max(...open.map(({ detector }) => detector.detection.reach), 0)
+  }
+
   /** Searches a text that is there at once, with the same result as in parts. */
   whole(text: string): string {
     this.#written.add(text)
@@ -56,17 +72,43 @@ export class Window {
 
   /** The text that may leave now that this part has come. */
   push(part: string): string {
-    this.#written.add(part)
-    return this.#release(unbroken(this.#written.text, this.#settled()))
+    this.add(part)
+    return this.take()
   }
 
   /** The rest of the text when no more comes. */
   end(): string {
-    this.#written.close()
-    return this.#release(this.#written.text.length)
+    this.close()
+    return this.take()
   }
 
-  #release(limit: number): string {
+  add(part: string): void {
+    this.#written.add(part)
+    const { text } = this.#written
+    let limit = text.length
+    for (const search of this.#searches) {
+      const { detector, from } = search
+      search.open = detector.settled(text, from < this.#overdue ? from : Math.max(from, this.#start))
+      limit = Math.min(limit, search.open)
+    }
+    this.ready = Math.max(this.ready, this.#gone + unbroken(text, limit))
+  }
+
+  /** No more comes. */
+  close(): void {
+    this.#written.close()
+    this.ready = this.came
+  }
+
+  /** Lets go of what is held, before it is known what it becomes: of a finding that it begins, the rest is still found. */
+  letGo(): void {
+    this.#overdue = unbroken(this.#written.text, this.#written.text.length)
+    this.ready = this.#gone + this.#overdue
+  }
+
+  /** The text that may leave, up to this character. */
+  take(to = this.ready): string {
+    const limit = Math.min(to, this.ready) - this.#gone
     if (limit <= this.#start) return ''
     let released = ''
     for (const found of this.#findings(limit)) {
@@ -82,18 +124,19 @@ export class Window {
     return released
   }
 
-  /** Findings that start before the limit, which nothing to come can change. */
+  /** Findings that start before the limit, which nothing to come can change, unless they were let go. */
   #findings(limit: number): Found[] {
     const all: Found[] = []
-    for (const [i, detector] of this.#detectors.entries()) {
-      const from = this.#from[i]!
-      let end = limit
+    for (const search of this.#searches) {
+      const { detector, from, open } = search
+      let end = Math.min(limit, open)
       for (const span of from < limit ? detector.scan(this.#written.text, this.#place, from) : []) {
         if (span.start >= limit) break
-        all.push({ ...span, detector })
+        const start = span.start < this.#overdue ? Math.max(span.start, this.#start) : span.start
+        if (start < span.end) all.push({ ...span, start, detector })
         end = Math.max(end, span.end)
       }
-      this.#from[i] = Math.max(from, end)
+      search.from = Math.max(from, end)
     }
     return merged(all, this.#start)
   }
@@ -107,22 +150,17 @@ export class Window {
     return this.#written.replace(start, end, by)
   }
 
-  /** Up to where no detector can change its mind. */
-  #settled(): number {
-    let limit = this.#written.text.length
-    for (const [i, detector] of this.#detectors.entries()) {
-      limit = Math.min(limit, detector.settled(this.#written.text, Math.max(this.#from[i]!, this.#start)))
-    }
-    return limit
-  }
-
   #forget(): void {
-    const count = this.#start - this.#context
+    const count = Math.min(this.#start, ...this.#searches.map(({ from }) => from)) - this.#context
     if (count <= this.#context + slack) return
     this.#written.forget(count)
     this.#gone += count
     this.#start -= count
-    for (const i of this.#from.keys()) this.#from[i]! -= count
+    this.#overdue -= count
+    for (const search of this.#searches) {
+      search.from -= count
+      search.open -= count
+    }
   }
 }
 

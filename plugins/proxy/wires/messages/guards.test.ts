@@ -43,6 +43,15 @@ const create = (model: string, fields: object) =>
 const streamed = (model: string, fields: object) =>
   both.anthropic.messages.stream({ model, ...fields } as Anthropic.MessageStreamParams).finalMessage()
 
+/** Guards that hold back different parts of a text, and settings with which they find nothing. */
+const lookingOn: [string, object][] = [
+  ['guardrail', { rules: [{ name: 'Emails', preset: 'email', action: 'redact' }] }],
+  ['maskmode', { replies: true }],
+  ['secretscan', {}],
+  ['toxicfilter', {}],
+  ['agegate', { default_audience: 'teen', policies: { teen: '' } }],
+]
+
 /** A provider that does not keep to the limit. */
 async function longStream(model: string): Promise<string[]> {
   const isClaude = model.startsWith('claude')
@@ -104,6 +113,35 @@ describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of messages with %s',
     }
     both.upstream.reply({ content: `It is ${secret}, keep it safe.`, splitBytes: 1 })
     expect(textOf(await streamed(model, fields))).toBe('It is [REDACTED:github_token], keep it safe.')
+  })
+
+  test('a stream keeps its blocks and their order while a guard looks on', async () => {
+    const thinking = { type: 'enabled', budget_tokens: 1024 }
+    const fields = {
+      max_tokens: 4000,
+      thinking,
+      tools: [weather],
+      messages: [{ role: 'user', content: 'hi' }],
+    }
+    const script = {
+      reasoning: 'The user wants to know.',
+      content: 'I will look it up now',
+      toolCalls: [
+        { id: 't', name: 'weather', arguments: { of: 'Rome' } },
+        { id: 'u', name: 'weather', arguments: { of: 'Oslo' } },
+      ],
+    }
+    const blocks = async (splitBytes?: number): Promise<unknown> => {
+      both.upstream.reply({ ...script, ...(splitBytes && { splitBytes }) })
+      return (await streamed(model, fields)).content
+    }
+    const bare = await blocks()
+    for (const [guard, config] of lookingOn) {
+      await both.gateway.module(guard, { enabled: true, config })
+      for (const splitBytes of [undefined, 1])
+        expect([guard, await blocks(splitBytes)]).toEqual([guard, bare])
+      await both.gateway.module(guard, { enabled: false })
+    }
   })
 
   test('an answer that is cut off says so', async () => {

@@ -49,6 +49,31 @@ describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of responses with %s'
     }
   })
 
+  test('a stream keeps its items and their order while a guard looks on', async () => {
+    const script = {
+      reasoning: 'The user wants to know.',
+      content: 'I will look it up now',
+      toolCalls: [{ id: 't', name: 'weather', arguments: { of: 'Rome' } }],
+    }
+    const items = async (): Promise<unknown> => {
+      both.upstream.reply({ ...script, splitBytes: 1 })
+      const { output } = await streamed({
+        model,
+        input: 'hi',
+        tools: [weather],
+        reasoning: { effort: 'low' },
+      })
+      return output.map(({ id: _, encrypted_content: __, ...item }: Record<string, unknown>) => item)
+    }
+    const bare = await items()
+    for (const guard of ['maskmode', 'secretscan', 'toxicfilter']) {
+      const config = guard === 'maskmode' ? { replies: true } : {}
+      await both.gateway.module(guard, { enabled: true, config })
+      expect([guard, await items()]).toEqual([guard, bare])
+      await both.gateway.module(guard, { enabled: false })
+    }
+  })
+
   test('personal data in arguments comes back to the client, and is hidden again in the next turn', async () => {
     await both.gateway.module('maskmode', { enabled: true, config: {} })
     for (const ask of [create, streamed]) {
