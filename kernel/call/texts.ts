@@ -1,5 +1,13 @@
 import type { TextLocation } from '../detect/detect.ts'
-import type { Choice, ChoiceDelta, Completion, Delta, Message, ModelRequest } from './canonical.ts'
+import type {
+  Choice,
+  ChoiceDelta,
+  Completion,
+  CompletionChunk,
+  Delta,
+  Message,
+  ModelRequest,
+} from './canonical.ts'
 import { mapArray, mapNode, type NodeSpot, opaque } from './nodes.ts'
 
 type Change = (text: string, place: TextLocation) => string
@@ -44,15 +52,7 @@ export function mapRequestTexts(request: ModelRequest, change: Change): ModelReq
 /** The request with every other string that may hold text passed through `change`: tools, `user`, `metadata` … */
 export function mapRequestParameters(request: ModelRequest, change: Change): ModelRequest {
   const place: TextLocation = { direction: 'request', role: 'user', kind: 'parameter' }
-  const changed: Record<string, unknown> = {}
-  for (const field in request) {
-    if (structural.has(field)) continue
-    const value = request[field]
-    const next = mapNode(value, parameter, (text) => change(text, place))
-    if (next !== value) changed[field] = next
-  }
-  for (const _ in changed) return { ...request, ...changed }
-  return request
+  return mapOthers(request, structural, parameter, (text) => change(text, place))
 }
 
 /** The answer with every text passed through `change`; the same object when nothing changed. */
@@ -63,6 +63,18 @@ export function mapReplyTexts(body: Completion, change: Change): Completion {
     return mapChoice(choice, (text, { kind }) => change(text, { direction: 'reply', role, kind }))
   })
   return choices === body.choices ? body : { ...body, choices }
+}
+
+/**
+ * The answer, or a part of it, with every other string that may hold text passed through `change`: what it found and quotes
+ * repeats what it says. The same object when nothing changed.
+ */
+export function mapReplyFields<B extends Completion | CompletionChunk>(body: B, change: Change): B {
+  const place: TextLocation = { direction: 'reply', role: 'assistant', kind: 'content' }
+  const search = <T extends object>(of: T): T => mapOthers(of, told, found, (text) => change(text, place))
+  const next = search(body)
+  const choices = body.choices && mapArray<Choice | ChoiceDelta>(body.choices, search)
+  return choices === body.choices ? next : { ...next, choices }
 }
 
 /** A choice, or a part of one, with its texts passed through `visit`; the same object when nothing changed. */
@@ -135,6 +147,33 @@ const reasoning = /reason|think/i
 const structural = new Set(['model', 'messages', 'prompt', 'input'])
 
 const parameter: NodeSpot = { kind: 'parameter', lane: undefined, wrap: () => ({}) }
+
+/** Fields of an answer and of its choices that are searched as what they say, or that say nothing. */
+const told = new Set([
+  ...['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier', 'provider', 'obfuscation'],
+  ...['choices', 'data', 'usage', 'index', 'text', 'message', 'delta', 'logprobs'],
+  ...['finish_reason', 'native_finish_reason', 'stop_reason'],
+])
+
+const found: NodeSpot = { ...parameter, kind: 'content' }
+
+/** The fields but for some, with their strings passed through `visit`; the same object when nothing changed. */
+function mapOthers<T extends object>(
+  node: T,
+  besides: ReadonlySet<string>,
+  spot: NodeSpot,
+  visit: (text: string) => string,
+): T {
+  const changed: Record<string, unknown> = {}
+  for (const field in node) {
+    if (besides.has(field)) continue
+    const value: unknown = node[field]
+    const next = mapNode(value, spot, visit)
+    if (next !== value) changed[field] = next
+  }
+  for (const _ in changed) return { ...node, ...changed }
+  return node
+}
 
 function mapInput(input: ModelRequest['input'], place: TextLocation, change: Change): ModelRequest['input'] {
   if (typeof input === 'string') return change(input, place)

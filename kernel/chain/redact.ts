@@ -1,6 +1,6 @@
 import type { Call } from '../call/call.ts'
 import type { Choice, Completion, ModelRequest } from '../call/canonical.ts'
-import { mapReplyTexts, mapRequestParameters, mapRequestTexts } from '../call/texts.ts'
+import { mapReplyFields, mapReplyTexts, mapRequestParameters, mapRequestTexts } from '../call/texts.ts'
 import type { TextLocation } from '../detect/detect.ts'
 import { type OnBlock, Window } from '../detect/window.ts'
 import { looksElsewhere } from './batches.ts'
@@ -31,10 +31,10 @@ export function redactRequest(call: Call, entry: Entry, later: Later): Call {
 /** A whole answer, redacted; the same object when nothing was found. Throws when a finding blocks. */
 export function redactReply(body: Completion, detectors: readonly Detector[]): Completion {
   try {
-    const redacted = mapReplyTexts(body, (text, place) =>
-      new Window(detectors, place, (found) => found.detector.refuse(found)).whole(text),
-    )
-    return redacted === body ? body : withoutStaleLogprobs(redacted, body)
+    const search = (text: string, place: TextLocation): string =>
+      new Window(detectors, place, (found) => found.detector.refuse(found)).whole(text)
+    const redacted = mapReplyTexts(body, search)
+    return mapReplyFields(redacted === body ? body : withoutStaleLogprobs(redacted, body), search)
   } finally {
     for (const detector of detectors) detector.settle()
   }

@@ -348,6 +348,41 @@ describe('a redacted stream', () => {
     expect(redactReply(whole, detectorsOf([key])).choices?.[0]?.logprobs).toBeNull()
   })
 
+  test('drops those that come without a text, as nobody can tell what they spell', async () => {
+    const chunks = [
+      chunkOf({ index: 0, delta: { content: 'It is k123.' }, finish_reason: null }),
+      chunkOf({ index: 0, delta: {}, logprobs: { content: [{ token: 'k123' }] }, finish_reason: null }),
+      chunkOf({ index: 0, delta: {}, finish_reason: 'stop' }),
+    ]
+    const streamed = await redactedStream(chunks)
+    expect(JSON.stringify(streamed.map(({ data }) => data))).not.toContain('k123')
+    expect(assembled(streamed).choices?.[0]?.message?.content).toBe('It is [key].')
+  })
+
+  test('finds what choices and answers tell beside their texts, as in the whole', async () => {
+    const grounding_metadata = { groundingSupports: [{ segment: { text: 'It is k123.' } }], webSearchQueries: ['k1234'] }
+    const chunks = [
+      chunkOf({ index: 0, delta: { content: 'It is k123.' }, finish_reason: null }),
+      chunkOf({ index: 0, delta: {}, grounding_metadata, native_finish_reason: 'k123', finish_reason: 'stop' }),
+      Chunk.of({ ...head, choices: [], search_results: [{ title: 'k123' }], citations: ['k123'] }),
+    ]
+    const streamed = assembled(await redactedStream(chunks))
+    isSame(streamed, assembled(chunks))
+    expect(streamed).toMatchObject({
+      search_results: [{ title: '[key]' }],
+      citations: ['[key]'],
+      choices: [
+        {
+          native_finish_reason: 'k123',
+          grounding_metadata: {
+            groundingSupports: [{ segment: { text: 'It is [key].' } }],
+            webSearchQueries: ['[key]'],
+          },
+        },
+      ],
+    })
+  })
+
   test('drops them late in a long text as it does at its beginning', async () => {
     const parts = Array.from({ length: 400 }, (_, n) =>
       n % 40 === 39 ? ['k1', '23', ' '] : [`word${n} `],

@@ -1,5 +1,5 @@
 import type { ChoiceDelta } from '../call/canonical.ts'
-import { mapChoice } from '../call/texts.ts'
+import { mapChoice, mapReplyFields } from '../call/texts.ts'
 import type { Detector } from '../chain/detector.ts'
 import { isGatewayError } from '../errors.ts'
 import { Chunk, envelopeOf } from '../stream/chunk.ts'
@@ -23,9 +23,10 @@ export class Redaction implements Filter {
     this.#detectors = detectors
   }
 
-  push(chunk: Chunk, out: Out): void {
-    this.#last = chunk
+  push(raw: Chunk, out: Out): void {
     this.#guarded(out, () => {
+      const chunk = this.#searched(raw)
+      this.#last = chunk
       const { choices: came, usage } = chunk.data
       const [texts, more] = this.#choices.values()
       if (came.length === 0 && !usage && texts && !more) {
@@ -48,6 +49,12 @@ export class Redaction implements Filter {
       }
     })
     for (const detector of this.#detectors) detector.settle()
+  }
+
+  /** The chunk with what it tells beside its texts searched, which comes whole. */
+  #searched(chunk: Chunk): Chunk {
+    const data = mapReplyFields(chunk.data, (text, place) => windowOf(this.#detectors, place).whole(text))
+    return data === chunk.data ? chunk : chunk.with(data)
   }
 
   /** What may leave with its chunk; what came before it leaves ahead. */
@@ -213,10 +220,12 @@ class ChoiceTexts {
   }
 
   #window(kind: TextLocation['kind']): Window {
-    const place: TextLocation = { direction: 'reply', role: 'assistant', kind }
-    return new Window(this.#detectors, place, (found) => found.detector.refuse(found))
+    return windowOf(this.#detectors, { direction: 'reply', role: 'assistant', kind })
   }
 }
+
+const windowOf = (detectors: readonly Detector[], place: TextLocation): Window =>
+  new Window(detectors, place, (found) => found.detector.refuse(found))
 
 /** A choice with what may leave of its texts; the same object when that is all of them, undefined when nothing is left of it. */
 function written(choice: ChoiceDelta, parts: readonly Part[]): ChoiceDelta | undefined {
@@ -226,11 +235,10 @@ function written(choice: ChoiceDelta, parts: readonly Part[]): ChoiceDelta | und
     const { lane: own, end } = left.next().value!
     return own.window.take(end)
   })
+  // Without a text beside them nobody can tell whether what they spell was replaced.
   const spoken = parts[0]?.lane
-  if (spoken) {
-    const logprobs = spoken.logprobs.take(spoken.window) ?? null
-    if (logprobs !== (choice.logprobs ?? null)) next = { ...next, logprobs }
-  }
+  const logprobs = spoken?.logprobs.take(spoken.window) ?? null
+  if (logprobs !== (choice.logprobs ?? null)) next = { ...next, logprobs }
   return next === choice || next.finish_reason || !isBlank(next) ? next : undefined
 }
 

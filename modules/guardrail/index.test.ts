@@ -3,7 +3,7 @@ import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
-import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import { gemini, openai, startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 /** Rules that were posted, on every wire, plain and with the stream cut at every byte. */
 
@@ -11,8 +11,9 @@ let upstream: Upstream
 let gateway: TestGateway
 
 beforeAll(async () => {
-  upstream = await startUpstream()
-  gateway = await startGateway({ upstream })
+  upstream = await startUpstream({ wires: [openai, gemini], apiKey: [] })
+  const google = { base_url: upstream.baseUrl('gemini'), api_key: 'sk-test' }
+  gateway = await startGateway({ upstream, config: { providers: { gemini: google } } })
 })
 
 beforeEach(() => upstream.reset())
@@ -192,4 +193,54 @@ test('inputs of embeddings are checked', async () => {
   const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.adminKey, maxRetries: 0 })
   await openai.embeddings.create({ model: 'text-embedding-3-small', input: [`a ${secret}`, 'b'] })
   expect(sent()).not.toContain('1234')
+})
+
+test.each([
+  ['redact', false],
+  ['redact', true],
+  ['block', false],
+  ['block', true],
+])('Gemini repeats no match in its tokens or its sources: %s, streamed: %s', async (action, stream) => {
+  await add({ pattern: 'ZEBRA\\d{4}', action })
+  const chance = (token: string) => ({ token, logProbability: -1 })
+  const events = [['It is ZEB'], ['RA', '1234', ' now']].map((tokens, i) => ({
+    candidates: [
+      {
+        index: 0,
+        content: { role: 'model', parts: [{ text: tokens.join('') }] },
+        logprobsResult: { chosenCandidates: tokens.map(chance) },
+        ...(i === 1 && {
+          finishReason: 'STOP',
+          groundingMetadata: { groundingSupports: [{ segment: { text: 'It is ZEBRA1234 now' } }] },
+        }),
+      },
+    ],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount: 3 },
+    modelVersion: 'gemini-2.5-flash',
+  }))
+  const [first, last] = events.map(({ candidates }) => candidates[0]!)
+  const parts = [{ text: 'It is ZEBRA1234 now' }]
+  const logprobsResult = {
+    chosenCandidates: [first!, last!].flatMap((candidate) => candidate.logprobsResult.chosenCandidates),
+  }
+  const whole = { ...events[1], candidates: [{ ...last, content: { role: 'model', parts }, logprobsResult }] }
+  for (const wire of ['/v1/chat/completions', '/v1beta/models/gemini-2.5-flash:']) {
+    upstream.reply(stream ? { chunks: events.map((one) => `data: ${JSON.stringify(one)}\n\n`) } : { body: whole })
+    const isChat = wire.endsWith('completions')
+    const response = await fetch(
+      gateway.url + (isChat ? wire : wire + (stream ? 'streamGenerateContent?alt=sse' : 'generateContent')),
+      {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.adminKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(
+          isChat
+            ? { model: 'gemini-2.5-flash', messages: user('hi'), stream, logprobs: true }
+            : { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { responseLogprobs: true } },
+        ),
+      },
+    )
+    const text = await response.text()
+    expect([wire, text]).toEqual([wire, expect.not.stringMatching(/ZEB|1234/)])
+    expect(text).toContain(action === 'block' ? 'refused' : 'REDACTED')
+  }
 })

@@ -90,15 +90,18 @@ export class AnswerReader {
   *#candidate(candidate: Candidate): Generator<ChoiceDelta> {
     const { index = 0, content, finishReason: native } = candidate
     const state = this.#state(index)
+    const deltas: Delta[] = []
     for (const part of content?.parts ?? []) {
       if (part.thoughtSignature !== undefined && !part.functionCall) state.signature = part.thoughtSignature
       const delta = deltaOf(part, state.calls, this.#origin(index, blockOf(part, state)))
       if (!delta) continue
       if (delta.tool_calls) state.calls += 1
-      yield this.#choice(state, index, delta)
+      deltas.push(delta)
     }
-    if (candidate.logprobsResult)
-      yield { ...this.#choice(state, index, {}), logprobs: logprobsOf(candidate.logprobsResult) }
+    const odds = candidate.logprobsResult && { logprobs: logprobsOf(candidate.logprobsResult) }
+    const spoken = odds && spokenOf(deltas)
+    for (const delta of deltas) yield { ...this.#choice(state, index, delta), ...(delta === spoken && odds) }
+    if (odds && !spoken) yield { ...this.#choice(state, index, {}), ...odds }
     if (native && native !== 'FINISH_REASON_UNSPECIFIED') {
       const failure = failureOf(native)
       if (failure) throw this.#failed(native, failure.retryable)
@@ -168,6 +171,12 @@ export class AnswerReader {
     const code = typeof status === 'number' && status >= 400 && status < 600 ? status : 502
     return errorOf(typeof error === 'object' && error !== null ? error : {}, code, this.#target)
   }
+}
+
+/** What the log probabilities of an event spell out, where it has one text: they leave with it, or not at all. */
+function spokenOf(deltas: readonly Delta[]): Delta | undefined {
+  const texts = deltas.filter(({ content, reasoning_content }) => content || reasoning_content)
+  return texts.length === 1 ? texts[0] : undefined
 }
 
 /** The block that a part is in: a part of another kind begins the next, and so does every call. */
