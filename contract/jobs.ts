@@ -149,8 +149,8 @@ export interface ScheduledTime {
   readonly at: number
 }
 
-/** The plugin whose jobs they are: its context. A dormant one adds jobs, and runs none. */
-export type JobOwner = Pick<Context<unknown>, 'id' | 'own' | 'whenLive'>
+/** The plugin whose jobs they are: its context. A dormant one adds jobs, and runs none. Those that run stop as its signal aborts. */
+export type JobOwner = Pick<Context<unknown>, 'id' | 'own' | 'signal' | 'whenLive'>
 
 /** Work that is done whatever happens to the process, in the first of several threads. */
 export interface Jobs {

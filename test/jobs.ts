@@ -10,6 +10,7 @@ import { JobTable } from '../plugins/jobs/table.ts'
 /** A plugin that defines jobs, as far as jobs know of it. */
 export class Owner {
   readonly id: string
+  readonly #scope = new AbortController()
   readonly #releases: (() => unknown)[] = []
   #begins: (() => unknown)[] | undefined
 
@@ -17,6 +18,10 @@ export class Owner {
   constructor(id = 'test', { isLive = true }: { readonly isLive?: boolean } = {}) {
     this.id = id
     if (!isLive) this.#begins = []
+  }
+
+  get signal(): AbortSignal {
+    return this.#scope.signal
   }
 
   readonly own = (release: () => unknown): void => void this.#releases.push(release)
@@ -32,9 +37,10 @@ export class Owner {
     for (const begin of begins) begin()
   }
 
-  /** Its instance goes. */
+  /** Its instance goes: its signal aborts, and then it gives back one thing after the other, the last one first. */
   async release(): Promise<void> {
-    await Promise.all(this.#releases.splice(0).map((release) => release()))
+    this.#scope.abort()
+    for (const release of this.#releases.splice(0).reverse()) await release()
   }
 }
 

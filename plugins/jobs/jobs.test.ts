@@ -295,6 +295,32 @@ test('when an instance goes, what it runs goes on with the next one, and that is
     expect(await become(after, id, 'completed')).toMatchObject({ result: 'by the newer one', attempts: 0 })
 })
 
+test('a job that fails since its instance goes has not failed, however long other releases take', async () => {
+  const { jobs } = await open(newStore())
+  const old = new Owner()
+  const began = Promise.withResolvers<void>()
+  const others = Promise.withResolvers<void>()
+  const before = jobs.define(old, 'cut', {
+    input,
+    run: ({ signal }) => {
+      began.resolve()
+      // As a call does that the instance has made.
+      return new Promise((_, reject) =>
+        old.signal.addEventListener('abort', () => reject(new Error(`cut, ${signal.aborted}`))),
+      )
+    },
+  })
+  old.own(() => others.promise)
+  await before.add({ n: 1 }, { id: 'a' })
+  await began.promise
+  const released = old.release()
+  expect(await become(before, 'a', 'waiting')).toMatchObject({ attempts: 0 })
+  others.resolve()
+  await released
+  const after = jobs.define(new Owner(), 'cut', { input, run: () => 'by the newer one' })
+  expect(await become(after, 'a', 'completed')).toMatchObject({ result: 'by the newer one', attempts: 0 })
+})
+
 test('when jobs themselves are set up anew, definitions stay, and what runs is not begun again', async () => {
   const store = newStore()
   const before = await open(store)

@@ -27,12 +27,17 @@ export function addKind(
   return kind
 }
 
-/** Takes a definition back. Resolves when what it ran has ended, or waits for another one. */
-export async function releaseKind(state: JobsState, name: string, kind: Kind): Promise<void> {
+/** Has a definition run nothing any more, and what it runs stop, in this very moment. */
+export function withdrawKind(state: JobsState, name: string, kind: Kind): void {
   const left = (state.kinds.get(name) ?? []).filter((other) => other !== kind)
   if (left.length > 0) state.kinds.set(name, left)
   else state.kinds.delete(name)
   for (const run of kind.runs) run.stop('released')
+}
+
+/** Takes a definition back. Resolves when what it ran has ended, or waits for another one. */
+export async function releaseKind(state: JobsState, name: string, kind: Kind): Promise<void> {
+  withdrawKind(state, name, kind)
   await Promise.allSettled(Array.from(kind.runs, (run) => run.run()))
   state.wake()
 }

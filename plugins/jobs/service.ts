@@ -1,6 +1,6 @@
 import type { CronOptions, Job, JobDefinition, JobQueue, Jobs, ScheduledTime } from '#kernel'
 import { cronDefinition, plan, Schedule } from './cron.ts'
-import { addKind, kindOf, releaseKind } from './kinds.ts'
+import { addKind, kindOf, releaseKind, withdrawKind } from './kinds.ts'
 import { Queue } from './queue.ts'
 import { type JobsState, withDefaults } from './state.ts'
 import type { JobTable } from './table.ts'
@@ -55,6 +55,8 @@ export class JobsService implements Jobs {
     const { state } = this.#parts
     if (!state) return
     const added = addKind(state, kind, { owner, definition, upkeep })
+    // Its calls end in the same moment, which its jobs would take for failures.
+    owner.signal.addEventListener('abort', () => withdrawKind(state, kind, added), { once: true })
     owner.own(() => releaseKind(state, kind, added))
     owner.whenLive(() => {
       added.isLive = true
