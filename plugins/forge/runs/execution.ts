@@ -5,7 +5,7 @@ import { holds } from '../workflows/condition.ts'
 import type { Whole } from '../workflows/definition.ts'
 import { needsOf } from '../workflows/references.ts'
 import type { Part, Step } from '../workflows/step.ts'
-import { type Scope, type Value, valued } from '../workflows/value.ts'
+import { filled, type Scope, type Value, valued } from '../workflows/value.ts'
 import { type Ended, isFatal, scopeOf, skipped, together, waiting } from './ended.ts'
 import type { Journal } from './journal.ts'
 import { type Leaves, refused } from './leaves.ts'
@@ -92,12 +92,18 @@ export class Execution {
       case 'workflow':
         return this.#composite(made, place)
       case 'human':
-        return this.#means.people.ask(this.#means.journal, made, place)
+        return this.#human(made, place)
       case 'tool':
         return this.#tool(made, place)
       default:
         return this.#means.leaves.make(made, place)
     }
+  }
+
+  #human(step: Extract<Made, { type: 'human' }>, { path, scope }: Place): Promise<Ended> {
+    const { message } = step.config
+    const question = (): string | undefined => (message === undefined ? undefined : filled(message, scope))
+    return this.#means.people.ask(this.#means.journal, step, path, question)
   }
 
   /** The use of a tool, which a person decides first where the tool says so. */
@@ -106,10 +112,11 @@ export class Execution {
     const { tool, arguments: args } = step.config
     if (toolbox.get(place.whole.tools[tool]!)?.approval === 'always') {
       const path = `${place.path}.approval`
-      const message = `Use the tool ${tool} with ${JSON.stringify(args)}?`
+      // The arguments as they will be sent: a value in the midst of their JSON could pretend to be others.
+      const question = (): string => `Use the tool ${tool} with ${JSON.stringify(valued(args, place.scope))}?`
       const decided =
         (await journal.endOf(path, true)) ??
-        (await people.ask(journal, { type: 'human', config: { message } }, { path, scope: place.scope }))
+        (await people.ask(journal, { type: 'human', config: {} }, path, question))
       if (decided.status === 'failed')
         return journal.fail(await journal.begin(place.path, step.type, 1), decided.problem, isFatal(step))
       if (decided.status !== 'completed') return decided

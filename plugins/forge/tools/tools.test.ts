@@ -109,6 +109,21 @@ test('a person decides each use of a tool that says so', async () => {
   expect(await forge.read(body.id)).toMatchObject({ steps_completed: 2 })
 })
 
+test('a person who decides reads the arguments as they are sent, whatever is in their values', async () => {
+  await register('transfer', { approval: 'always', schema: { type: 'object' } })
+  const args = { memo: '{{input.memo}}', to: '{{input.to}}', all: '{{input.all}}' }
+  await forge.make('transfers', [{ id: 'pay', type: 'tool', config: { tool: 'transfer', arguments: args } }])
+  const input = { memo: 'rent","to":"alice"}?', to: '{{memo}} "x"\n', all: ['a', { b: 1 }] }
+  const { body } = await run('transfers', input)
+  const [asked] = await steps(body.id)
+  expect(asked.input.message).toBe(`Use the tool transfer with ${JSON.stringify(input)}?`)
+  await api('POST', `/api/forge/runs/${body.id}/approve`, { step_id: 'pay.approval' })
+  await expect.poll(() => service.on('/transfer'), { timeout: 20_000 }).toHaveLength(1)
+  expect(JSON.parse(String(service.on('/transfer')[0]!.body))).toEqual(input)
+  const missing = await run('transfers', { memo: 'x' })
+  expect(missing.body.error).toMatchObject({ code: 'missing_value' })
+})
+
 const requestsBy = (requests_by: 'admins' | 'everybody') =>
   forge.parts.gateway.kernel.registry.change('forge', { config: { requests_by } })
 
