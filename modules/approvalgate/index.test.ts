@@ -152,6 +152,32 @@ test('a rule holds calls for which everything that it names is so', async () => 
   expect([status, body.error.message]).toEqual([400, expect.stringContaining('needs a condition')])
 })
 
+test('what the gateway asks by itself waits also where clients do not', async () => {
+  await configure({ mode: 'async' })
+  const { key, userId } = await gateway.signUp('runs')
+  const { messages } = says(pay)
+  const step = { id: 'pay', type: 'llm', model, prompt: pay }
+  await gateway.api('POST', '/api/forge/workflows', { slug: 'pay', name: 'Pay', steps: [step] }, key)
+  const ways = [
+    ['/api/forge/workflows/pay/run', { wait_ms: 20_000 }, { status: 'completed', output: 'Done.' }],
+    ['/api/forge/batch', { model, input: [{ messages }], wait_ms: 20_000 }, { counts: { succeeded: 1 } }],
+    ['/api/studio/playground', { model, prompt: pay }, { content: 'Done.' }],
+  ] as const
+  for (const [to, body, result] of ways) {
+    upstream.reset()
+    upstream.reply({ content: 'Done.' })
+    const answer = gateway.api('POST', to, body, key)
+    const held = await firstPending()
+    expect(held).toMatchObject({ mode: 'wait', user_id: userId })
+    expect(upstream.requests).toHaveLength(0)
+    await gateway.api('POST', `${at}/pending/${held.id}/approve`)
+    const { body: shown } = await answer
+    expect([to, shown]).toMatchObject([to, result])
+    expect(upstream.requests).toHaveLength(1)
+    expect(await pending()).toEqual([])
+  }
+})
+
 describe('a client that does not wait', () => {
   beforeAll(() => configure({ mode: 'async' }))
 

@@ -50,14 +50,16 @@ export default defineModule({
     }
 
     return {
+      /** What makes calls inside of the gateway waits for their answers, and would take none that is made later. */
       async request(call) {
         if (deferred.isApproved(call.id)) return undefined
         const found = await match(call)
         if (!found) return undefined
         call.trace.note(id, 'held', { rule: found.rule })
         if (enforcement === 'shadow') return undefined
-        const held = heldOf(call, found, mode, (mode === 'wait' ? wait_s : expire_s) * 1000)
-        return mode === 'wait' ? wait(call, held) : defer(call, held)
+        const way = call.context.source === 'proxy' ? mode : 'wait'
+        const held = heldOf(call, found, way, (way === 'wait' ? wait_s : expire_s) * 1000)
+        return way === 'wait' ? wait(call, held) : defer(call, held)
       },
     }
   },
