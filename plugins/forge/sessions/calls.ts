@@ -20,11 +20,11 @@ export interface Said {
 
 /** The calls of sessions: in the name of who sends a message, through all modules. */
 export class SessionCalls {
-  readonly #context: Pick<Context<unknown>, 'call'>
+  readonly #context: Pick<Context<unknown>, 'call' | 'log'>
   readonly #json: SealedJson
   readonly #memory: Memory
 
-  constructor(context: Pick<Context<unknown>, 'call'>, json: SealedJson, memory: Memory) {
+  constructor(context: Pick<Context<unknown>, 'call' | 'log'>, json: SealedJson, memory: Memory) {
     this.#context = context
     this.#json = json
     this.#memory = memory
@@ -55,13 +55,14 @@ export class SessionCalls {
     return this.#context.call(request, { as: principal, source: 'workflow', ip, session: session.id, signal })
   }
 
+  /** Undefined where it fails: a conversation goes on without one. */
   async #summary(
     session: SessionRow,
     text: string,
     tokens: number,
     sender: Sender,
     usage: Usage,
-  ): Promise<string> {
+  ): Promise<string | undefined> {
     const complete = async (request: ModelRequest) => {
       const made = this.make(session, request, sender)
       try {
@@ -71,7 +72,13 @@ export class SessionCalls {
         if (outcome) usage.add(outcome)
       }
     }
-    return summarise(complete, { model: modelNamed(session), tokens }, text, {})
+    try {
+      return await summarise(complete, { model: modelNamed(session), tokens }, text, {})
+    } catch (error) {
+      sender.signal.throwIfAborted()
+      this.#context.log.warn({ err: error, session: session.id }, 'a session could not be summarised')
+      return undefined
+    }
   }
 }
 

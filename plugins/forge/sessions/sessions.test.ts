@@ -167,6 +167,48 @@ test('of a long conversation the model gets the newest messages, a summary as we
   expect(summarised).toHaveLength(4)
 })
 
+test('an old conversation is summarised in parts that fit, each once', async () => {
+  const id = await begin({ memory: { strategy: 'window', max_tokens: 200 } })
+  const { upstream } = forge.parts
+  upstream.reply({ content: 'ok', times: 4 })
+  for (const n of [1, 2, 3, 4]) await say(id, `${n} ${'lorem ipsum '.repeat(3300)}`)
+  await api('PUT', `${path}/${id}`, { memory: { strategy: 'summary', max_tokens: 200 } })
+  const isTooLong = ({ rawBody }: { rawBody: { length: number } }) => rawBody.length > 90_000
+  const begun = async () => {
+    upstream.reset()
+    upstream.reply(isTooLong, { status: 400, error: { code: 'context_length_exceeded' }, times: 100 })
+  }
+  await begun()
+  for (const n of [1, 2, 3, 4, 5]) upstream.reply({ content: `so far ${n}` })
+  expect((await say(id, 'And now?')).status).toBe(200)
+  const asked = conversations()
+  expect(asked.length).toBeGreaterThan(2)
+  expect(asked.at(-1)![0]).toMatch(/so far \d$/)
+  expect(asked[1]!.at(-1)).toMatch(/^so far 1\nuser: /)
+  const told = asked.slice(0, -1).map((said) => said.at(-1)!).join('\n')
+  for (const n of [1, 2, 3, 4]) expect(told.split(`user: ${n} lorem`)).toHaveLength(2)
+  await begun()
+  expect((await say(id, 'And then?')).status).toBe(200)
+  expect(conversations()).toHaveLength(1)
+})
+
+test('a conversation goes on where no summary can be made, until one can', async () => {
+  const id = await begin({ memory: { strategy: 'window', max_tokens: 150 } })
+  const { upstream } = forge.parts
+  upstream.reply({ content: 'ok', times: 3 })
+  for (const n of [1, 2, 3]) await say(id, `${n} ${'word '.repeat(60)}`)
+  await api('PUT', `${path}/${id}`, { memory: { strategy: 'summary', max_tokens: 150 } })
+  upstream.reset()
+  upstream.reply({ status: 400, error: { message: 'No.' } })
+  upstream.reply({ content: 'Fine.' })
+  expect((await say(id, 'Short')).body.assistant).toMatchObject({ content: 'Fine.' })
+  expect(conversations().at(-1)!.map((text) => text.slice(0, 3))).toEqual(['3 w', expect.anything(), 'Sho'])
+  upstream.reset()
+  upstream.reply({ content: 'At last.' })
+  await say(id, 'Again')
+  expect(conversations().at(-1)![0]).toMatch(/At last\.$/)
+})
+
 test('users have their own sessions, which go with them, and bad input is named', async () => {
   const { gateway } = forge.parts
   const ada = await gateway.signUp('ada-session')

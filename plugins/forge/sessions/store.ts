@@ -116,6 +116,12 @@ export class SessionStore {
     for await (const [, row] of this.#messages.scan(range)) yield row
   }
 
+  /** The same, the oldest first. */
+  async *oldest(session: string, after: number): AsyncIterable<MessageRow> {
+    const range = { index: 'session', equals: [session], from: after + 1 }
+    for await (const [, row] of this.#messages.scan(range)) yield row
+  }
+
   /** Deletes a session with its messages; false when there is none. */
   async delete(id: string): Promise<boolean> {
     if (!(await this.#sessions.delete(id))) return false
