@@ -209,6 +209,23 @@ test('a conversation goes on where no summary can be made, until one can', async
   expect(conversations().at(-1)![0]).toMatch(/At last\.$/)
 })
 
+test('what a message without an answer has cost is in the sums of its session', async () => {
+  const id = await begin({ memory: { strategy: 'summary', max_tokens: 100 } })
+  for (const n of [1, 2]) await say(id, `${n} ${'word '.repeat(60)}`)
+  const { body: before } = await api('GET', `${path}/${id}`)
+  const { upstream } = forge.parts
+  upstream.reset()
+  upstream.reply({ content: 'a summary' })
+  upstream.reply({ status: 400, error: { message: 'bad' } })
+  expect((await say(id, 'next')).status).toBe(400)
+  const { body: after } = await api('GET', `${path}/${id}`)
+  const failed = (await messages(id)).at(-1)
+  expect(failed).toMatchObject({ status: 'failed', tokens_out: expect.any(Number) })
+  expect(failed.cost_usd).toBeGreaterThan(0)
+  expect(after.cost_usd).toBeCloseTo(before.cost_usd + failed.cost_usd, 12)
+  expect(after.token_count).toBe(before.token_count + failed.tokens_in + failed.tokens_out)
+})
+
 test('users have their own sessions, which go with them, and bad input is named', async () => {
   const { gateway } = forge.parts
   const ada = await gateway.signUp('ada-session')

@@ -84,21 +84,21 @@ export class SessionStore {
     })
   }
 
-  /** Stores what became of a message: itself, and the answer if there is one. False where the session is gone. */
+  /** Stores what became of a message: itself, the answer if there is one, and what they cost. Undefined where the session or the answer is gone. */
   settle(asked: MessageRow, answer: Omit<MessageRow, 'seq'> | undefined): Promise<MessageRow | undefined> {
     return this.#store.transaction((tx) => {
       const row = tx.get(this.#sessions, asked.session)
       if (!row) return undefined
       tx.put(this.#messages, keyOf(asked), asked)
-      if (!answer) return undefined
+      if (!answer) {
+        tx.put(this.#sessions, row.id, withCostOf(asked, row))
+        return undefined
+      }
       const said = { ...answer, seq: row.message_count + 1 }
       tx.put(this.#messages, keyOf(said), said)
-      const { tokens_in, tokens_out, cost_nano } = said
       tx.put(this.#sessions, row.id, {
-        ...row,
+        ...withCostOf(said, row),
         message_count: said.seq,
-        token_count: row.token_count + tokens_in + tokens_out,
-        cost_nano: row.cost_nano + cost_nano,
         last_message_at: said.created_at,
       })
       return said
@@ -142,6 +142,12 @@ export class SessionStore {
     for await (const [id] of this.#sessions.scan({ index: 'last', to })) await this.delete(id)
   }
 }
+
+const withCostOf = ({ tokens_in, tokens_out, cost_nano }: MessageRow, row: SessionRow): SessionRow => ({
+  ...row,
+  token_count: row.token_count + tokens_in + tokens_out,
+  cost_nano: row.cost_nano + cost_nano,
+})
 
 const keyOf = ({ session, seq }: Pick<MessageRow, 'session' | 'seq'>): string =>
   `${session}/${String(seq).padStart(6, '0')}`

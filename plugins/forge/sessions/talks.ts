@@ -1,4 +1,4 @@
-import { type Context, type MadeCall, newId, Sealing } from '#kernel'
+import { type Context, type MadeCall, newId, type Outcome, Sealing } from '#kernel'
 import { Listening, type MessageContent, SealedJson } from '#kit'
 import { Usage } from '../steps/ask.ts'
 import { type Said, type Sender, SessionCalls, saidIn } from './calls.ts'
@@ -109,13 +109,11 @@ export class Talks {
 
   /** Stores the answer, or as much as came of it, or that there is none; undefined where the session or the answer is gone. */
   async #settle({ session, user, usage, made, said, status }: Settled): Promise<Exchanged | undefined> {
-    const outcome = await made?.outcome
-    if (outcome) usage.add(outcome)
+    const spent = sumOf(usage, await made?.outcome)
     if (status === 'failed') {
-      await this.store.settle({ ...user, status }, undefined)
+      await this.store.settle({ ...user, status, ...spent }, undefined)
       return undefined
     }
-    const { tokens_in, tokens_out, cost_nano } = usage
     const message = await this.#message(session, 'assistant', status, said.text)
     const answered: MessageRow = { ...user, status: 'complete' }
     const assistant = await this.store.settle(answered, {
@@ -123,9 +121,7 @@ export class Talks {
       ...(said.model !== undefined && { model: said.model }),
       ...(said.finishReason !== undefined && { finish_reason: said.finishReason }),
       ...(made && { trace_id: made.id }),
-      tokens_in,
-      tokens_out,
-      cost_nano,
+      ...spent,
     })
     return assistant && { user: answered, assistant }
   }
@@ -159,3 +155,13 @@ interface Settled {
   readonly said: Said
   readonly status: 'complete' | 'partial' | 'failed'
 }
+
+/** What a message cost, with the summaries that were made for it. */
+const sumOf = (
+  { tokens_in, tokens_out, cost_nano }: Usage,
+  outcome: Outcome | undefined,
+): Pick<MessageRow, 'tokens_in' | 'tokens_out' | 'cost_nano'> => ({
+  tokens_in: tokens_in + (outcome?.usage.input ?? 0),
+  tokens_out: tokens_out + (outcome?.usage.output ?? 0),
+  cost_nano: cost_nano + (outcome?.cost?.totalNano ?? 0),
+})
