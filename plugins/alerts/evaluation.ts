@@ -159,7 +159,8 @@ export class Evaluation {
   #pause(): void {
     if (this.#isPaused) return
     this.#isPaused = true
-    for (const { rule } of this.#watched.values()) this.#restart(rule.row)
+    // Of a copy: a rule that begins anew stands behind all others, and would come again for ever.
+    for (const { rule } of [...this.#watched.values()]) this.#restart(rule.row)
   }
 
   #restart(row: RuleRow): void {
