@@ -2,9 +2,19 @@
 // Give the answer of GET /api/signing-keys that you kept from earlier; without it the keys in the export are believed.
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { createReadStream, readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 
 const [file, keysFile] = process.argv.slice(2)
+
+/** Lines end at line feeds alone: texts have other separators, such as U+2028. */
+async function* linesOf(path) {
+  let rest = ''
+  for await (const part of createReadStream(path, 'utf8')) {
+    const lines = (rest + part).split('\n')
+    rest = lines.pop()
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
 
 /** RFC 8785: no spaces, and the names of each object in the order of their UTF-16 code units. */
 function canonical(value) {
@@ -49,7 +59,7 @@ function takeCheckpoint({ created_at, head_hash, ledger, seq, key_id, signature 
   counts.checkpoints += 1
 }
 
-for await (const text of createInterface({ input: createReadStream(file) })) {
+for await (const text of linesOf(file)) {
   const line = JSON.parse(text)
   if (line.export) {
     exported = line.export

@@ -120,6 +120,7 @@ export { KeptSets } from './kept-sets.ts'
 export { type LanguageDetector, languageDetector } from './language.ts'
 export { lastWords } from './last-words.ts'
 export { Learned, type LearnedOptions, type Learner } from './learned.ts'
+export { linesOf } from './lines.ts'
 export { Listening } from './listening.ts'
 export { listed, listOf, listQuery, shown, timeFilter } from './listing.ts'
 export {

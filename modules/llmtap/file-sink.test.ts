@@ -78,3 +78,21 @@ test('lines of a user are counted and deleted in all files, and no other', async
   await sink.write([line(8, 'bob')])
   expect(await written()).toEqual([1, 3, 5, 7, 8])
 })
+
+test('a line ends at a line feed alone: other separators in texts neither hide it nor break it', async () => {
+  const of = (n: number, user: string) =>
+    `${JSON.stringify({ n, text: 'one\u2028two\u2029three\u0085four', user_id: user })}\n`
+  const sink = sinkOf(1000, 5)
+  await sink.write([of(1, 'ada'), of(2, 'bob'), of(3, 'ada')])
+  expect(await sink.countOf('ada')).toBe(2)
+  expect(await sink.eraseOf('ada')).toBe(2)
+  expect(await readFile(path.join(folder, 'calls.jsonl'), 'utf8')).toBe(of(2, 'bob'))
+})
+
+test('files that are more than are kept by now are counted and deleted, too', async () => {
+  const before = sinkOf(60, 5)
+  for (let n = 0; n < 8; n += 1) await before.write([line(n, n % 2 === 0 ? 'ada' : 'bob')])
+  const sink = sinkOf(60, 1)
+  expect(await sink.countOf('ada')).toBe(4)
+  expect(await sink.eraseOf('ada')).toBe(4)
+})

@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs'
-import { appendFile, open, rename, rm, stat, truncate } from 'node:fs/promises'
+import { appendFile, rename, rm, stat, truncate } from 'node:fs/promises'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import type { Mark, Sink } from './sink.ts'
+import { countIn, eraseIn, filesBySink } from './user-lines.ts'
 
 interface Rotation {
   readonly folder: string
@@ -47,18 +46,13 @@ export class FileSink implements Sink {
   }
 
   async countOf(userId: string): Promise<number> {
-    let count = 0
-    for (const file of await this.#files())
-      for await (const line of linesOf(file)) if (isOf(line, userId)) count += 1
-    return count
+    return countIn(await this.#files(), userId)
   }
 
   /** Forgets its mark: it holds for files that are replaced here. */
   async eraseOf(userId: string): Promise<number> {
     this.#mark = undefined
-    let erased = 0
-    for (const file of await this.#files()) erased += await eraseIn(file, userId)
-    return erased
+    return eraseIn(await this.#files(), userId)
   }
 
   /** Takes back what was written of lines that were not written whole, such as on a full disk. */
@@ -79,10 +73,10 @@ export class FileSink implements Sink {
       if (await statOf(this.#at(n))) await rename(this.#at(n), this.#at(n + 1))
   }
 
-  async #files(): Promise<string[]> {
-    const all = Array.from({ length: this.#rotation.keep + 1 }, (_, n) => this.#at(n))
-    const found = await Promise.all(all.map(statOf))
-    return all.filter((_, n) => found[n])
+  /** Also those of a time when it kept more. */
+  async #files(): Promise<readonly string[]> {
+    const { folder, name } = this.#rotation
+    return (await filesBySink(folder)).get(name) ?? []
   }
 
   /** The path of the present file, which is 0, or of a full one. */
@@ -97,32 +91,3 @@ const statOf = (file: string) =>
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-
-const linesOf = (file: string) =>
-  createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
-
-const isOf = (line: string, userId: string): boolean => {
-  try {
-    return (JSON.parse(line) as { user_id?: unknown }).user_id === userId
-  } catch {
-    return false
-  }
-}
-
-/** Writes a file anew without the lines of a user; returns how many these were. */
-async function eraseIn(file: string, userId: string): Promise<number> {
-  const next = `${file}.next`
-  const to = await open(next, 'w', 0o600)
-  let erased = 0
-  try {
-    for await (const line of linesOf(file))
-      if (isOf(line, userId)) erased += 1
-      else await to.write(`${line}\n`)
-    await to.sync()
-  } finally {
-    await to.close()
-  }
-  if (erased > 0) await rename(next, file)
-  else await rm(next)
-  return erased
-}

@@ -201,6 +201,28 @@ test('the data of a person counts and erases the lines of that person', async ()
   await expect.poll(() => lines('people')).toHaveLength(2)
 })
 
+test('the data of a person is erased from the files of sinks that have another name by now, and of a module that is off', async () => {
+  const { userId, key } = await gateway.signUp('eve')
+  for (const name of ['before', 'after']) {
+    await tap({ sinks: [{ type: 'file', name }] })
+    await ask(false, client.withOptions({ apiKey: key }))
+    await ask()
+    await expect.poll(() => lines(name)).toHaveLength(2)
+  }
+  const data = async (method: string) => (await gateway.api(method, `/api/auth/users/${userId}/data`)).body
+  expect(JSON.stringify(await data('GET'))).toContain('"llmtap":2')
+  await data('DELETE')
+  for (const name of ['before', 'after'])
+    expect((await lines(name)).map(({ user_id }) => user_id)).toEqual([undefined])
+
+  const other = await gateway.signUp('mia')
+  await ask(false, client.withOptions({ apiKey: other.key }))
+  await expect.poll(() => lines('after')).toHaveLength(2)
+  await gateway.module('llmtap', { enabled: false, config: null })
+  await gateway.api('DELETE', `/api/auth/users/${other.userId}/data`)
+  expect((await lines('after')).map(({ user_id }) => user_id)).toEqual([undefined])
+})
+
 test('when the disk refuses lines they wait', async () => {
   const blocked = path.join(folder, 'blocked.jsonl')
   await mkdir(blocked, { recursive: true })

@@ -3,6 +3,7 @@ import { defineModule, kernelServices, TraceReader } from '#kernel'
 import { Configurations, detach, personalOfUsers, personalRedactor } from '#kit'
 import { FileSink } from './file-sink.ts'
 import { httpSink } from './http-sink.ts'
+import { keptOfUsers } from './kept-of-users.ts'
 import { fact, lineOf } from './record.ts'
 import { bytesOf, type SinkSettings, settings, sinkKey } from './settings.ts'
 import type { Sink } from './sink.ts'
@@ -19,6 +20,8 @@ interface NamedTap {
   readonly configuration: string
   readonly sink: string
   readonly tap: Tap
+  /** The name of its files, of a sink that has some. */
+  readonly files?: string
 }
 
 const sinkItem = z.object({
@@ -62,18 +65,19 @@ export default defineModule({
         sinks: taps().map(({ configuration, sink, tap }) => ({ configuration, sink, ...tap.status })),
       }),
     })
-    const sum = async (of: (tap: Tap) => Promise<number>): Promise<number> =>
-      (await Promise.all(taps().map(({ tap }) => of(tap)))).reduce((all, one) => all + one, 0)
+    /** Taps that were switched off or replaced, and may still write. */
+    const ending = new Set<NamedTap>()
     personal(
-      personalOfUsers({
-        count: (userId) => sum((tap) => tap.countOf(userId)),
-        erase: (userId) => sum((tap) => tap.eraseOf(userId)),
-      }),
+      personalOfUsers(
+        keptOfUsers(folder, () => [
+          ...new Map([...ending, ...taps()].map((one) => [`${one.configuration} ${one.sink}`, one])).values(),
+        ]),
+      ),
     )
-    return { configurations, places, folder, writesHere: () => isFirst }
+    return { configurations, ending, places, folder, writesHere: () => isFirst }
   },
 
-  setup(context, { configurations, places, folder, writesHere }) {
+  setup(context, { configurations, ending, places, folder, writesHere }) {
     const { id, settings: given, log, own, use, secret } = context
     const { sinks, fields, bodies, redact } = given
     if (sinks.length === 0) return {}
@@ -101,14 +105,16 @@ export default defineModule({
           ? { batch: one.batch, most: one.queue }
           : { batch: usualBatch, most: Number.POSITIVE_INFINITY }),
       })
-      return { configuration: id, sink: key, tap }
+      return { configuration: id, sink: key, tap, ...(one.type === 'file' && { files: one.name }) }
     })
     const remove = configurations.add(id, taps)
     own(async () => {
       remove()
+      for (const one of taps) ending.add(one)
       const isReplaced = configurations.values.flat().some(({ configuration }) => configuration === id)
       if (isReplaced) await Promise.all(taps.map(({ tap }) => tap.inTurn(async () => {})))
       else if (writesHere()) await Promise.all(taps.map(({ tap }) => last(tap)))
+      for (const one of taps) ending.delete(one)
     })
 
     return {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { linesOf } from '#kit'
 import type { Example } from './example.ts'
 import { type Form, lineOf } from './forms.ts'
 import type { Part } from './row.ts'
@@ -20,22 +21,7 @@ export async function* linesIn(
   part: Part,
 ): AsyncGenerator<Uint8Array> {
   const letter = part.charCodeAt(0)
-  for await (const line of splitLines(bytes))
+  for await (const line of linesOf(bytes))
     if (line[0] === letter)
       yield Buffer.from(`${JSON.stringify(lineOf[form](JSON.parse(line.toString('utf8', 1))))}\n`)
-}
-
-const lineFeed = 10
-
-async function* splitLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  let begun: Uint8Array[] = []
-  for await (const some of bytes) {
-    let from = 0
-    for (let end = some.indexOf(lineFeed); end !== -1; end = some.indexOf(lineFeed, from)) {
-      yield Buffer.concat([...begun, some.subarray(from, end)])
-      begun = []
-      from = end + 1
-    }
-    if (from < some.length) begun.push(some.subarray(from))
-  }
 }

@@ -15,7 +15,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'switchyard-export-'))
   gateway = await startGateway()
   for (let n = 0; n < 12; n++) {
-    const detail = { n: n / 3, text: 'ä €\n', 10: 'ten', 9: 'nine' }
+    const detail = { n: n / 3, text: 'ä €\n\u2028\u2029', 10: 'ten', 9: 'nine' }
     await gateway.api('POST', '/api/trust/ledger', { event_type: 'test.done', action: 'do', detail })
     if (n === 5) await gateway.api('POST', '/api/trust/ledger/checkpoints')
   }
