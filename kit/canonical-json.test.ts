@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../test/suite/runs.ts'
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalJson, repairedJson } from './canonical-json.ts'
 
 test('the example of RFC 8785, section 3.2.2', () => {
   const given = String.raw`{
@@ -117,4 +117,10 @@ test('the order of names is right however many different objects came before', (
     ['x'.repeat(n % 70)]: 3,
   }))
   for (const value of [...objects, ...objects]) expect(canonicalJson(value)).toBe(plain(value))
+})
+
+test('what has no canonical JSON is repaired where that is so, and all else is as it is', () => {
+  const parsed = JSON.parse(String.raw`{"b":["\ud800 half",1e999],"a\udc00":{"__proto__":"\ud83d\ude00"}}`)
+  expect(repairedJson(parsed)).toBe('{"a\ufffd":{"__proto__":"😀"},"b":["\ufffd half",null]}')
+  expect(repairedJson({ b: 1, a: 'whole' })).toBe('{"a":"whole","b":1}')
 })

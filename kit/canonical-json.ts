@@ -7,6 +7,24 @@ export function canonicalJson(value: unknown): string {
   return isInForm(value) ? JSON.stringify(value) : textOf(value)
 }
 
+/**
+ * The canonical JSON of any JSON, also where it has no such form: half characters count as U+FFFD there and numbers that are not
+ * finite as null. For what clients sent, of which each part may be so.
+ */
+export function repairedJson(value: unknown): string {
+  try {
+    return canonicalJson(value)
+  } catch {
+    return canonicalJson(JSON.parse(JSON.stringify(value), repaired))
+  }
+}
+
+const repaired = (_: string, value: unknown): unknown => {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name.toWellFormed(), field]))
+}
+
 /** Whether `JSON.stringify` writes the canonical JSON: as it does where names are in their order, and in less than half of the time. */
 function isInForm(value: unknown): boolean {
   switch (typeof value) {

@@ -40,7 +40,7 @@ export { callFigures } from './call-figures.ts'
 export { callParams } from './call-params.ts'
 export { callProblem } from './call-problem.ts'
 export { type CallStatus, callStatus, callStatuses } from './call-status.ts'
-export { canonicalJson } from './canonical-json.ts'
+export { canonicalJson, repairedJson } from './canonical-json.ts'
 export { capShare } from './cap-share.ts'
 export { changed, changeOf } from './change.ts'
 export {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Call, Completion, ModelRequest } from '#kernel'
-import { canonicalJson, parseForeign } from '#kit'
+import { parseForeign, repairedJson } from '#kit'
 import { type Step, stepsOf, textOf } from './pace.ts'
 
 const call = z.looseObject({
@@ -54,7 +54,7 @@ export function recordingIn(file: string): Recording {
 
 /** Whether two recordings have the same words: then the file stays, since ids, times and paces differ each time. */
 export const saysTheSame = (one: Recording, other: Recording): boolean =>
-  canonicalJson(wordsOf(one)) === canonicalJson(wordsOf(other))
+  repairedJson(wordsOf(one)) === repairedJson(wordsOf(other))
 
 function wordsOf({ request, answer }: Recording): object {
   const { id: _, created: __, system_fingerprint: ___, ...said } = answer

@@ -1,5 +1,5 @@
 import { badRequest, type ModelRequest, type Principal, type TraceReader, type TraceSummary } from '#kernel'
-import { canonicalJson, type PastCall, pastCallOf, takingTurns } from '#kit'
+import { type PastCall, pastCallOf, repairedJson, takingTurns } from '#kit'
 import { allowsContent } from '../configuration/content.ts'
 import type { Configuration } from '../configuration/fields.ts'
 import type { Sample, TraceFilter } from './rows.ts'
@@ -73,4 +73,4 @@ export async function pastCall(
 
 /** What tells questions apart: what is asked, and not how. */
 const questionOf = ({ messages, tools, response_format }: ModelRequest): string =>
-  canonicalJson([messages, tools ?? null, response_format ?? null])
+  repairedJson([messages, tools ?? null, response_format ?? null])

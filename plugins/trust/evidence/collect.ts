@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Signing } from '#kernel'
-import { canonicalJson } from '#kit'
+import { repairedJson } from '#kit'
 import type { Collected, LedgerRange, PackRow, Section } from './pack.ts'
 import { type Sources, sections } from './sections.ts'
 
@@ -9,7 +9,8 @@ const partBytes = 65_536
 
 /**
  * The contents of a pack as JSON lines: `{"section", "item"}` for each item, in the order of the sections, and at the end
- * `{"manifest", "public_key", "signature"}`. Each line is canonical JSON (RFC 8785). The manifest has the hash of each section's lines,
+ * `{"manifest", "public_key", "signature"}`. Each line is canonical JSON (RFC 8785), with
+ * U+FFFD for half characters, which callers may have sent in names. The manifest has the hash of each section's lines,
  * and the signature is of the manifest's canonical JSON, so no byte of the file can change unnoticed.
  */
 export class Collecting {
@@ -70,7 +71,7 @@ export class Collecting {
     const found = { event_count, sections: this.#sections, ledger_range: this.#range }
     const pack = { id, name, description, framework, date_from, date_to, filters, created_by, created_at }
     const manifest = { ...pack, ...found }
-    const bytes = Buffer.from(canonicalJson(manifest))
+    const bytes = Buffer.from(repairedJson(manifest))
     const signature = await this.#signing.sign(bytes)
     const key = (await this.#signing.keys()).find(({ id: of }) => of === signature.key_id)!
     this.#done = {
@@ -82,4 +83,4 @@ export class Collecting {
   }
 }
 
-const lineOf = (line: object): string => `${canonicalJson(line)}\n`
+const lineOf = (line: object): string => `${repairedJson(line)}\n`

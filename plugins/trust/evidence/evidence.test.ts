@@ -34,11 +34,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function ask(key: string): Promise<void> {
+async function ask(key: string, model = 'gpt-4o'): Promise<void> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: `Say ${marker}` }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: `Say ${marker}` }] }),
   })
   expect(response.status).toBe(200)
 }
@@ -190,4 +190,20 @@ test('packs are for admins, and wrong ones are refused, naming the field', async
   expect(await refused({ include: ['everything'] })).toEqual([400, 'include.0'])
   expect(await refused({ date_to: '2020-01-01T00:00:00Z' })).toEqual([400, 'date_to'])
   expect(await refused({ what: 1 })).toEqual([400, 'what'])
+  expect(await refused({ name: 'Audit \ud800' })).toEqual([400, 'name'])
+  expect(await refused({ description: '\udc00' })).toEqual([400, 'description'])
+})
+
+test('whatever names callers make up, a pack over their calls is collected and verifies', async () => {
+  const include = ['ledger', 'guardrail_events', 'access_log', 'model_inventory']
+  const before = (await gateway.api('GET', '/api/observe/traces')).body.total
+  for (const model of ['gpt-4o\u2028x', 'gpt-\ud800']) await ask(gateway.adminKey, model)
+  await expect.poll(async () => (await gateway.api('GET', '/api/observe/traces')).body.total).toBe(before + 2)
+  const text = await download(await collected({ include }))
+  expect(itemsOf(text, 'access_log').map(({ model_requested }) => model_requested)).toEqual(
+    expect.arrayContaining(['gpt-4o\u2028x', 'gpt-\ufffd']),
+  )
+  expect(await verified(text)).toMatch(/^valid/)
+  const asked = await collected({ include, filters: { model: 'gpt-\ud800' } })
+  expect(await verified(await download(asked))).toMatch(/^valid/)
 })

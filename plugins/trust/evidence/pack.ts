@@ -15,11 +15,15 @@ const filters = z.strictObject({
   provider: word.optional(),
 })
 
+/** A text that JSON has a canonical form of, as the manifest needs it. */
+const whole = <Text extends z.ZodType<string>>(text: Text) =>
+  text.refine((given) => given.isWellFormed(), 'has half a character')
+
 /** What a pack is asked for with. */
 export const packInput = z
   .strictObject({
-    name: word,
-    description: z.string().max(2000).default(''),
+    name: whole(word),
+    description: whole(z.string().max(2000)).default(''),
     date_from: time,
     date_to: time.meta({ description: 'Exclusive.' }),
     framework: z.enum(['soc2', 'iso42001', 'eu_ai_act', 'hipaa', 'custom']).default('custom'),
