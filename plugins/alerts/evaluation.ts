@@ -1,5 +1,5 @@
 import type { Context, PulseSettings, TraceReader } from '#kernel'
-import { detach, takingTurns } from '#kit'
+import { detach, takingTurns, Writes } from '#kit'
 import type { Change } from './change.ts'
 import { checkGroup, groupsOf } from './check.ts'
 import type { Firings } from './firings.ts'
@@ -31,6 +31,7 @@ export class Evaluation {
   readonly #parts: Parts
   readonly #room: Room = { windows: 0 }
   readonly #watched = new Map<string, Watched>()
+  readonly #checks = new Writes()
   #filling: Promise<void> | undefined
   #lastCheck = Number.NEGATIVE_INFINITY
   #isPaused = false
@@ -79,7 +80,17 @@ export class Evaluation {
     if (due.length > 0) this.#fill(due, now, pulse)
     if (performance.now() - this.#lastCheck < pulse.everyMs) return
     this.#lastCheck = performance.now()
-    await this.check(now, pulse)
+    await this.betweenChecks(() => this.check(now, pulse))
+  }
+
+  /** Does something while no rule is checked. */
+  betweenChecks(work: () => Promise<void>): Promise<void> {
+    return this.#checks.run('checks', work)
+  }
+
+  /** Forgets the calls of a user in rules that group by user. */
+  forgetUser(user: string): void {
+    for (const { rule } of this.#watched.values()) if (rule.row.group_by === 'user') rule.groups.forget(user)
   }
 
   /** Compares all groups with their rules. */

@@ -64,7 +64,12 @@ export class Groups {
 
   /** Forgets a group whose window has run empty. */
   tidy(group: string): void {
-    if (this.#quiet.get(group)?.isEmpty) this.#forget(group)
+    if (this.#quiet.get(group)?.isEmpty) this.forget(group)
+  }
+
+  /** Forgets a group with all that its window holds, also one that fires. */
+  forget(group: string): void {
+    if (this.#held.delete(group) || this.#quiet.delete(group)) this.#room.windows -= 1
   }
 
   /** Puts the groups in the order of their newest values, after values of the past came in another. */
@@ -88,7 +93,7 @@ export class Groups {
       this.dropped += 1
       const [oldest] = this.#quiet.keys()
       if (isPast || oldest === undefined) return undefined
-      this.#forget(oldest)
+      this.forget(oldest)
     }
     // Behind all others.
     this.#quiet.delete(group)
@@ -105,9 +110,5 @@ export class Groups {
   #made(at: number): Window {
     this.#room.windows += 1
     return new Window(this.#metric, this.#windowMs, at)
-  }
-
-  #forget(group: string): void {
-    if (this.#quiet.delete(group)) this.#room.windows -= 1
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ask } from '../../test/ask.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
@@ -40,9 +41,9 @@ function ownProject(): string {
   return `project-${projects}`
 }
 
-async function call(project: string, user = 'stays'): Promise<void> {
+async function call(project: string, user = 'stays', key = gateway.adminKey): Promise<void> {
   const body = JSON.stringify({ model: 'gpt-4o-mini', user, messages: [{ role: 'user', content: 'Hello' }] })
-  await ask(gateway, { path: '/v1/chat/completions', headers: { 'X-Project': project }, body })
+  await ask(gateway, { path: '/v1/chat/completions', headers: { 'X-Project': project, authorization: `Bearer ${key}` }, body })
 }
 
 async function add(rule: object): Promise<{ id: string; [field: string]: unknown }> {
@@ -140,6 +141,24 @@ describe('a rule', () => {
     expect((await historyOf(rule.id))[0]).toMatchObject({ note: 'on it', resolved_at: null })
   }, 60_000)
 })
+
+test('what fires of a user is forgotten with the data of that user, and does not fire again', async () => {
+  const project = ownProject()
+  const [ada, bob] = await Promise.all([gateway.signUp('ada'), gateway.signUp('bob')])
+  const channels = [{ type: 'webhook', target: `${receiver.url}/users` }]
+  const filter = { project }
+  const rule = await add({ metric: 'request_rate', threshold: 0, group_by: 'user', filter, channels })
+  const groups = async () => (await historyOf(rule.id)).map(({ group }: { group: string }) => group).sort()
+  for (const { key } of [ada, bob]) await call(project, 'stays', key)
+  await expect.poll(groups, { timeout: 20_000 }).toEqual([ada.userId, bob.userId].sort())
+  await expect.poll(() => receiver.on('/users').length, { timeout: 10_000 }).toBe(2)
+
+  const erased = await gateway.api('DELETE', `/api/auth/users/${ada.userId}/data`)
+  expect([erased.status, JSON.stringify(erased.body)]).toEqual([200, expect.stringContaining('"alerts":1')])
+  await pause(3500)
+  expect(await groups()).toEqual([bob.userId])
+  expect(receiver.on('/users')).toHaveLength(2)
+}, 60_000)
 
 describe('the input', () => {
   const rule = { name: 'a rule', metric: 'error_rate', condition: '>=', threshold: 0.5 }

@@ -56,7 +56,7 @@ export default defineArea({
     addHistoryRoute(context, history)
     addHandlingRoutes(context, rules, standings)
     addPreviewRoute(context, pulse)
-    const ofUsers = new PersonalHistory(firings, history)
+    const ofUsers = new PersonalHistory(evaluation, firings, history)
     personal(personalOfUsers({ count: (user) => ofUsers.count(user), erase: (user) => ofUsers.erase(user) }))
   },
 })

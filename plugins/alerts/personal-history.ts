@@ -1,12 +1,15 @@
+import type { Evaluation } from './evaluation.ts'
 import type { Firings } from './firings.ts'
 import type { History } from './history.ts'
 
 /** What alert rules that group by user keep of one. Rules that name a user are configuration, and stay. */
 export class PersonalHistory {
+  readonly #evaluation: Evaluation
   readonly #firings: Firings
   readonly #history: History
 
-  constructor(firings: Firings, history: History) {
+  constructor(evaluation: Evaluation, firings: Firings, history: History) {
+    this.#evaluation = evaluation
     this.#firings = firings
     this.#history = history
   }
@@ -15,13 +18,17 @@ export class PersonalHistory {
     return this.#history.rows.count({ index: 'user', equals: user })
   }
 
+  /** Also what windows hold goes, before a check can see it: it would fire anew, and write down whose it is. */
   async erase(user: string): Promise<number> {
     let erased = 0
-    for await (const [id, { alert_id: alert }] of this.#history.rows.scan({ index: 'user', equals: user })) {
-      const standing = this.#firings.get(alert, user)
-      if (standing) await this.#firings.forget(standing)
-      if (await this.#history.rows.delete(id)) erased += 1
-    }
+    await this.#evaluation.betweenChecks(async () => {
+      this.#evaluation.forgetUser(user)
+      for await (const [id, { alert_id: alert }] of this.#history.rows.scan({ index: 'user', equals: user })) {
+        const standing = this.#firings.get(alert, user)
+        if (standing) await this.#firings.forget(standing)
+        if (await this.#history.rows.delete(id)) erased += 1
+      }
+    })
     return erased
   }
 }
