@@ -1,4 +1,4 @@
-import type { Call, GuardrailHit } from '#kernel'
+import type { GuardrailHit } from '#kernel'
 import {
   compileGlobs,
   type Finder,
@@ -12,10 +12,17 @@ import {
 } from '#kit'
 import type { RuleRow } from './shapes.ts'
 
+/** What a rule may be limited to, of a call that runs or of one of the past. */
+export interface Circumstances {
+  readonly project: string
+  readonly userId: string | undefined
+  readonly model: string
+}
+
 /** A rule, ready to search. */
 export interface CompiledRule extends TextRule {
   readonly row: RuleRow
-  holdsFor(call: Call): boolean
+  holdsFor(call: Circumstances): boolean
 }
 
 /** Guardrail rules at work on texts. */
@@ -54,11 +61,16 @@ export function compileRule(row: RuleRow): CompiledRule {
     replacement: row.replacement ?? `[REDACTED:${row.type}]`,
     find: row.allow ? outsideOf(row.allow, holding) : holding,
     looksAt: (place) => !row.targets || row.targets.includes(textTargetOf(place)),
-    holdsFor: ({ principal, request }) =>
-      (!row.users || (principal.userId !== undefined && row.users.includes(principal.userId))) &&
-      (isAnyModel?.(request.model) ?? true),
+    holdsFor: ({ project, userId, model }) =>
+      isOfProject(row, project) &&
+      (!row.users || (userId !== undefined && row.users.includes(userId))) &&
+      (isAnyModel?.(model) ?? true),
   }
 }
+
+/** Whether a rule is for the calls of a project. */
+export const isOfProject = (row: Pick<RuleRow, 'project'>, project: string): boolean =>
+  row.project === '*' || row.project === project
 
 /** Rules that are not stored, named by their place in the list. */
 export const compileInput = (rules: readonly GuardrailRule[], list = 'rules'): CompiledRule[] =>

@@ -189,6 +189,44 @@ test('calls of the past are searched with rules that are not stored', async () =
   expect((await gateway.api('POST', '/api/guardrails/history', { rule_ids: ['gr_0'] })).status).toBe(404)
 })
 
+test('rules are tried on the past calls of their project, users and models only, and those of projects with all that are on', async () => {
+  const { userId, key } = await gateway.signUp('past-user')
+  const word = 'tamarind-of-the-past'
+  await ask(word, { 'x-project': 'past-own' })
+  await ask(word, { 'x-project': 'past-other' }, key)
+  await ask(word, {}, key)
+  const rule = { name: 'all', pattern: word, action: 'log' }
+  const rules = [
+    rule,
+    { ...rule, name: 'project', project: 'past-own' },
+    { ...rule, name: 'user', users: [userId] },
+    { ...rule, name: 'user of a project', users: [userId], project: 'past-other' },
+    { ...rule, name: 'model', models: ['gpt-*'] },
+    { ...rule, name: 'other model', models: ['other-*'] },
+    { ...rule, name: 'other user', users: ['usr_none'] },
+  ]
+  const callsBy = async (input: object): Promise<Record<string, number>> => {
+    const { body } = await gateway.api('POST', '/api/guardrails/history', input)
+    return Object.fromEntries(
+      body.by_rule.map(({ rule_name, calls }: { rule_name: string; calls: number }) => [rule_name, calls]),
+    )
+  }
+  await expect.poll(async () => (await callsBy({ rules })).all).toBe(3)
+  expect(await callsBy({ rules })).toEqual({
+    all: 3,
+    project: 1,
+    user: 2,
+    'user of a project': 1,
+    model: 3,
+    'other model': 0,
+    'other user': 0,
+  })
+  const stored = await add({ name: 'of a project', pattern: word, action: 'log', project: 'past-own' })
+  expect((await callsBy({}))['of a project']).toBe(1)
+  expect(await callsBy({ rule_ids: [stored.id] })).toEqual({ 'of a project': 1 })
+  expect(await callsBy({ project: 'past-other' })).not.toHaveProperty('of a project')
+})
+
 test('the header of warnings names every rule that warns, wherever in the request', async () => {
   const [first, second] = [
     await add({ pattern: 'one', action: 'warn' }),

@@ -1,6 +1,6 @@
 import type { GuardrailHit, TraceReader, TraceSummary } from '#kernel'
-import { eachPastCall, type PastCallsOptions } from '#kit'
-import { type CompiledRule, type GuardrailSet, guardrailSet } from './compile.ts'
+import { eachPastCall, KeptSets, type PastCallsOptions } from '#kit'
+import { type CompiledRule, guardrailSet } from './compile.ts'
 import { storedTexts } from './texts.ts'
 
 interface RuleSums {
@@ -13,7 +13,7 @@ interface PastCall extends Pick<TraceSummary, 'id' | 'at'> {
   readonly hits: readonly GuardrailHit[]
 }
 
-/** Rules tried on calls of the past: what they would have found in the bodies as these were stored. */
+/** Rules tried on the calls of the past that they are for: what they would have found in the bodies as these were stored. */
 export class PastSearch {
   readonly sums: readonly RuleSums[]
   readonly examples: PastCall[] = []
@@ -21,15 +21,16 @@ export class PastSearch {
   withoutBodies = 0
   matched = 0
   readonly #byId: ReadonlyMap<string, RuleSums>
-  readonly #sides: readonly (readonly ['request' | 'response', GuardrailSet])[]
+  readonly #sides: readonly (readonly ['request' | 'response', readonly CompiledRule[]])[]
+  readonly #sets = new KeptSets(guardrailSet)
   readonly #mostExamples: number
 
   constructor(rules: readonly CompiledRule[], mostExamples: number) {
     this.sums = rules.map((rule) => ({ rule, calls: 0, matches: 0 }))
     this.#byId = new Map(this.sums.map((sums) => [sums.rule.id, sums]))
     this.#sides = [
-      ['request', guardrailSet(rules.filter(({ row }) => row.direction !== 'response'))],
-      ['response', guardrailSet(rules.filter(({ row }) => row.direction !== 'request'))],
+      ['request', rules.filter(({ row }) => row.direction !== 'response')],
+      ['response', rules.filter(({ row }) => row.direction !== 'request')],
     ]
     this.#mostExamples = mostExamples
   }
@@ -39,23 +40,26 @@ export class PastSearch {
     return eachPastCall(traces, { project }, options, (call) => this.#look(traces, call))
   }
 
-  async #look(traces: TraceReader, call: Pick<TraceSummary, 'id' | 'at'>): Promise<void> {
+  async #look(traces: TraceReader, call: TraceSummary): Promise<void> {
     const bodies = await traces.bodies(call.id)
     if (!bodies || bodies.erased) {
       this.withoutBodies += 1
       return
     }
     this.checked += 1
-    const hits = this.#sides.flatMap(([side, set]) =>
-      storedTexts(side, bodies[side]).flatMap(({ text, place }) =>
+    const { id, at, project, user_id: userId, model_requested: model } = call
+    const hits = this.#sides.flatMap(([side, rules]) => {
+      const set = this.#sets.of(rules.filter((rule) => rule.holdsFor({ project, userId, model })))
+      if (!set) return []
+      return storedTexts(side, bodies[side]).flatMap(({ text, place }) =>
         set.find(text, place, 0).flatMap((span) => span.hits),
-      ),
-    )
+      )
+    })
     if (hits.length === 0) return
     this.matched += 1
-    if (this.examples.length < this.#mostExamples) this.examples.push({ ...call, hits })
-    for (const [id, own] of Map.groupBy(hits, ({ ruleId }) => ruleId)) {
-      const sums = this.#byId.get(id)!
+    if (this.examples.length < this.#mostExamples) this.examples.push({ id, at, hits })
+    for (const [ruleId, own] of Map.groupBy(hits, (hit) => hit.ruleId)) {
+      const sums = this.#byId.get(ruleId)!
       sums.calls += 1
       sums.matches += own.length
     }

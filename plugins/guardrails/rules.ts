@@ -8,7 +8,7 @@ import type {
   TextLocation,
 } from '#kernel'
 import { changed, followRows, guardrailRule, KeptSets, rowSection } from '#kit'
-import { type CompiledRule, compileInput, compileRule, guardrailSet, typeOf } from './compile.ts'
+import { type CompiledRule, compileInput, compileRule, guardrailSet, isOfProject, typeOf } from './compile.ts'
 import { type RuleRow, ruleRow } from './shapes.ts'
 
 export const mostRules = 1000
@@ -64,8 +64,9 @@ export class Rules {
   ): GuardrailRuleSet | undefined {
     if (!this.any({ stored, own })) return undefined
     const all = [...(own as readonly CompiledRule[]), ...(stored ? this.#compiled.values() : [])]
-    const { project } = call.context
-    return this.#sets.of(all.filter((rule) => isOn(rule, project, direction) && rule.holdsFor(call)))
+    const { context, principal, request } = call
+    const of = { project: context.project, userId: principal.userId, model: request.model }
+    return this.#sets.of(all.filter((rule) => isOn(rule, direction) && rule.holdsFor(of)))
   }
 
   /** Whether any rule may hold for any call. */
@@ -83,7 +84,14 @@ export class Rules {
 
   /** The rules that are on for a project and a direction, whoever calls. */
   inForce(project: string, direction: Direction): CompiledRule[] {
-    return [...this.#compiled.values()].filter((rule) => isOn(rule, project, direction))
+    return this.on(project).filter((rule) => isOn(rule, direction))
+  }
+
+  /** The rules that are on, for a project or for any. */
+  on(project?: string): CompiledRule[] {
+    return [...this.#compiled.values()].filter(
+      ({ row }) => row.enabled && (project === undefined || isOfProject(row, project)),
+    )
   }
 
   #take(id: string, row: RuleRow | undefined): void {
@@ -93,11 +101,7 @@ export class Rules {
   }
 }
 
-function isOn({ row }: CompiledRule, project: string, direction: Direction): boolean {
+function isOn({ row }: CompiledRule, direction: Direction): boolean {
   const side = direction === 'reply' ? 'response' : 'request'
-  return (
-    row.enabled &&
-    (row.project === '*' || row.project === project) &&
-    (row.direction === 'both' || row.direction === side)
-  )
+  return row.enabled && (row.direction === 'both' || row.direction === side)
 }

@@ -51,10 +51,10 @@ export function addHistoryRoute({ route, use }: Pick<Context<unknown>, 'route' |
   const chosen = ({
     rules: given,
     rule_ids: ids,
-    project = '*',
+    project,
   }: Pick<z.infer<typeof question>, 'rules' | 'rule_ids' | 'project'>): CompiledRule[] => {
     if (given) return compileInput(given)
-    if (!ids) return [...new Set([...rules.inForce(project, 'request'), ...rules.inForce(project, 'reply')])]
+    if (!ids) return rules.on(project)
     return ids.map((id) => {
       const rule = rules.get(id)
       if (!rule) throw notFound(`There is no guardrail rule ${id}.`, { param: 'rule_ids' })
@@ -66,7 +66,7 @@ export function addHistoryRoute({ route, use }: Pick<Context<unknown>, 'route' |
     method: 'post',
     path: '/api/guardrails/history',
     access: 'admin',
-    summary: 'How often guardrail rules would have matched in past calls',
+    summary: 'How often guardrail rules would have matched in the past calls that they are for',
     reads: true,
     body: question,
     returns: result,
