@@ -28,14 +28,14 @@ const documented: readonly string[] = [
 type Names = Pick<EventType<unknown>, 'name' | 'alias'>
 
 /**
- * The name under which an event goes to a subscriber, once: the name that it subscribed to, and the canonical one for both, for
- * `*` and for other globs. Undefined when it did not subscribe.
+ * The name under which an event goes to a subscriber, once: the name that it subscribed to, also with a glob, and the canonical
+ * one for both. Undefined when it did not subscribe.
  */
 export function nameFor({ name, alias }: Names, events: readonly string[]): string | undefined {
-  if (events.includes(name)) return name
-  const globs = events.filter(isGlob)
-  if (globs.length > 0 && compileGlobs(globs)(name)) return name
-  return alias !== undefined && events.includes(alias) ? alias : undefined
+  const matches = compileGlobs(events.filter(isGlob))
+  const isWanted = (one: string): boolean => events.includes(one) || matches(one)
+  if (isWanted(name)) return name
+  return alias !== undefined && isWanted(alias) ? alias : undefined
 }
 
 /** Throws a bad request for a name that no event has, and for a glob that holds none. */
