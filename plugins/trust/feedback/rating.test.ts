@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { scaleOf, scoreOf } from './rating.ts'
+import { scale as scaleShape, scaleOf, scoreOf } from './rating.ts'
 
 test.each([
   [-1, 'thumb', 0],
@@ -45,4 +45,10 @@ test('a better rating has a higher score, and all scores are from 0 to 1', () =>
 
 test('without a scale -1, 0 and 1 are thumbs and the rest are stars', () => {
   expect([-1, 0, 1, 2, 5].map(scaleOf)).toEqual(['thumb', 'thumb', 'thumb', 'stars', 'stars'])
+})
+
+test('a scale has a length that is a number', () => {
+  expect(scaleShape.safeParse({ min: -1e308, max: 1e308 }).success).toBe(false)
+  expect(scaleShape.safeParse({ min: -8e307, max: 8e307 }).success).toBe(true)
+  expect(scoreOf(4e307, { min: -8e307, max: 8e307 })).toBeCloseTo(0.75, 12)
 })

@@ -7,7 +7,8 @@ export const scale = z
     z.enum(['thumb', 'stars']),
     z
       .strictObject({ min: z.number(), max: z.number() })
-      .refine(({ min, max }) => min < max, 'min is not below max'),
+      .refine(({ min, max }) => min < max, 'min is not below max')
+      .refine(({ min, max }) => Number.isFinite(max - min), 'min and max are too far apart'),
   ])
   .meta({
     description:
