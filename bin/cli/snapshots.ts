@@ -35,7 +35,10 @@ const differences = z.looseObject({
   risk: z.string(),
 })
 
-/** `switchyard config export`: prints a snapshot of the running gateway, which has no secrets. A file never gets an error in its place. */
+/**
+ * `switchyard config export`: prints a snapshot of the running gateway, which has no secrets. An error goes to standard error
+ * alone, as what is printed is meant for a file.
+ */
 export function exportSnapshot({
   sections,
   ...reach

@@ -55,7 +55,8 @@ export function checkProviders(
 
 const bringsCode = (found: readonly Discovered[]): boolean =>
   found.some(
-    ({ source, manifest, entry }) => source !== 'builtin' && manifest?.kind !== 'module' && entry !== undefined,
+    ({ source, manifest, entry }) =>
+      source !== 'builtin' && manifest?.kind !== 'module' && entry !== undefined,
   )
 
 function providersOf(
