@@ -14,8 +14,9 @@ let upstream: Upstream
 let dataDir: string
 let gateway: TestGateway | undefined
 
-const start = async () => {
-  gateway = await startGateway({ upstream, dataDir })
+const start = async (passphrase?: string, config: Record<string, unknown> = {}) => {
+  const env: Record<string, string> = passphrase === undefined ? {} : { SERVICE_ENCRYPTION_KEY: passphrase }
+  gateway = await startGateway({ upstream, dataDir, env, config })
   return gateway
 }
 
@@ -134,6 +135,61 @@ test('a provider key found in plain text at the start is encrypted, leaves the d
   expect(upstream.last().key).toBe(secret)
   await stop()
   expect((await providerKeyRows())[0]!.secret).toMatch(/^enc:/)
+})
+
+test('a provider key that cannot be read any more stops the calls of its user alone, until it is stored anew', async () => {
+  const first = await start('the first of the passphrases')
+  const mine = await first.signUp('mine')
+  const theirs = await first.signUp('theirs')
+  await first.api('PUT', '/api/auth/me/providers/openai', { api_key: secret }, mine.key)
+  await stop()
+  const { api, logged } = await start('another of the passphrases')
+  const messages = [{ role: 'user', content: 'Hello' }]
+  const calls: [string, object][] = [
+    ['/v1/chat/completions', { model: 'gpt-4o-mini', messages }],
+    ['/v1/chat/completions', { model: 'gpt-4o-mini', messages, stream: true }],
+    ['/v1/messages', { model: 'gpt-4o-mini', messages, max_tokens: 5 }],
+    ['/v1/messages/count_tokens', { model: 'gpt-4o-mini', messages }],
+    ['/v1/responses', { model: 'gpt-4o-mini', input: 'Hello' }],
+    ['/v1/embeddings', { model: 'text-embedding-3-small', input: 'Hello' }],
+  ]
+  for (const [at, body] of [...calls, ...calls]) {
+    const answer = await api('POST', at, body, mine.key)
+    expect([at, answer.status]).toEqual([at, 502])
+    expect(answer.body.error.message).toContain('PUT /api/auth/me/providers/openai')
+  }
+  expect(upstream.requests).toEqual([])
+  expect((await chat(gateway!, theirs.key)).slice(0, 3)).toBe('200')
+  expect(upstream.last().key).toBe('sk-test')
+  const path = '/api/auth/me/providers'
+  const listed = (await api('GET', path, undefined, mine.key)).body.providers
+  expect(listed).toMatchObject([{ provider: 'openai', status: 'invalid' }])
+  const check = await api('POST', `${path}/openai/check`, undefined, mine.key)
+  expect(check).toMatchObject({ status: 200, body: { status: 'invalid' } })
+  expect(check.body.message).toContain('cannot be read')
+  expect(logged.filter((line) => line.includes('tripped'))).toEqual([])
+  const put = await api('PUT', `${path}/openai`, { api_key: secret }, mine.key)
+  expect(put.body.status).toBe('unverified')
+  expect((await chat(gateway!, mine.key)).slice(0, 3)).toBe('200')
+  expect(upstream.last().key).toBe(secret)
+})
+
+test('a provider key that cannot be read any more stops no call that modules send elsewhere', async () => {
+  const like = { base_url: upstream.baseUrl(), api_key: 'sk-test' }
+  const providers = {
+    openai: { ...like, region: 'us' },
+    brussels: { ...like, type: 'openai', models: ['gpt-4o-mini'], region: 'eu' },
+  }
+  const first = await start('the first of the passphrases', { providers })
+  const { key } = await first.signUp('mine')
+  await first.api('PUT', '/api/auth/me/providers/openai', { api_key: secret }, key)
+  await stop()
+  const { module } = await start('another of the passphrases', { providers })
+  await module('regionroute', { enabled: true })
+  expect(await chat(gateway!, key)).toMatch(/^502 .*cannot be read/)
+  await module('regionroute', { config: { default: ['eu'] } })
+  expect((await chat(gateway!, key)).slice(0, 3)).toBe('200')
+  expect(upstream.last().key).toBe('sk-test')
 })
 
 const row = z.looseObject({ user_id: z.string(), secret: z.string() })

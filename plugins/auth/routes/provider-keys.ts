@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { badRequest, type Context, kernelServices, notFound, type Provider } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
-import { keyProblem, ProviderDirectory, ProviderKeys, ProviderProber } from '#provider'
+import { keyProblem, ProviderDirectory, ProviderKeys, ProviderProber, UnreadableKey } from '#provider'
 import type { Holder } from '../holder.ts'
 import { providerKeyItem } from '../shapes.ts'
 
@@ -52,6 +52,21 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
         param: 'provider',
       },
     )
+  }
+
+  /** Tries a key and sets its status; says how it went. One that cannot be read is not tried. */
+  const checked = async (id: string, provider: Provider): Promise<string> => {
+    try {
+      const key = await stored().find(id, provider.name)
+      if (!key) throw noKey(provider.name)
+      const { status, refused, message } = await use(ProviderProber).check(provider, key)
+      if (status !== 'down') await stored().mark(id, provider.name, key, 'configured')
+      else if (refused) await stored().mark(id, provider.name, key, 'invalid')
+      return message
+    } catch (error) {
+      if (error instanceof UnreadableKey) return error.message
+      throw error
+    }
   }
 
   route({
@@ -111,11 +126,7 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
     async handle(input) {
       const id = await holder.id(input)
       const provider = providerOf(input.params.provider)
-      const key = await stored().find(id, provider.name)
-      if (!key) throw noKey(provider.name)
-      const { status, refused, message } = await use(ProviderProber).check(provider, key)
-      if (status !== 'down') await stored().mark(id, provider.name, key, 'configured')
-      else if (refused) await stored().mark(id, provider.name, key, 'invalid')
+      const message = await checked(id, provider)
       const view = await stored().get(id, provider.name)
       if (!view) throw noKey(provider.name)
       return { ...itemOf(view), message }

@@ -39,9 +39,7 @@ export function addStatsRoute({ route, use }: Pick<Context<unknown>, 'route' | '
     const { providers } = use(ProviderDirectory)
     const keys = use(ProviderKeys)
     const usable = await Promise.all(
-      providers.map(
-        ({ name, configured }) => configured || (userId !== undefined && keys.find(userId, name)),
-      ),
+      providers.map(({ name, configured }) => configured || (userId !== undefined && keys.has(userId, name))),
     )
     return providers.filter((_, i) => usable[i]).map(({ name }) => name)
   }

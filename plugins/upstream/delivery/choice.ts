@@ -8,13 +8,15 @@ import {
   type TargetHooks,
 } from '#kernel'
 import type { Route } from '../directory.ts'
-import type { KeyStore } from '../keys/key-store.ts'
+import { type KeyStore, UnreadableKey } from '../keys/key-store.ts'
 import { RouteCandidate } from './candidate.ts'
 
 /** A route with the keys that a caller has for it. */
 export interface Usable {
   readonly route: Route
   readonly keys: readonly Credential[]
+  /** The caller has a key of its own for it that cannot be read: a call that would take the route is refused. */
+  readonly unreadable?: UnreadableKey | undefined
 }
 
 /** Of these routes those that a caller can use, in their order: with a key of its own, or one of the operator's. */
@@ -25,10 +27,24 @@ export async function usableRoutes(
 ): Promise<Usable[]> {
   const usable: Usable[] = []
   for (const route of routes) {
-    const own = userId === undefined ? undefined : await keys.find(userId, route.provider.name)
-    if (own || route.provider.configured) usable.push({ route, keys: own ? [own] : route.provider.keys })
+    const own = userId === undefined ? undefined : await ownKey(keys, userId, route.provider.name)
+    if (own instanceof UnreadableKey) usable.push({ route, keys: [], unreadable: own })
+    else if (own || route.provider.configured) usable.push({ route, keys: own ? [own] : route.provider.keys })
   }
   return usable
+}
+
+async function ownKey(
+  keys: KeyStore,
+  userId: string,
+  provider: string,
+): Promise<Credential | UnreadableKey | undefined> {
+  try {
+    return await keys.find(userId, provider)
+  } catch (error) {
+    if (error instanceof UnreadableKey) return error
+    throw error
+  }
 }
 
 interface Judged {
@@ -53,11 +69,15 @@ export function judged(call: Call, routes: readonly Usable[], on: On): Judged[] 
     .sort((a, b) => (a.preference === b.preference ? 0 : b.preference - a.preference))
 }
 
-/** The route that modules let a call take and prefer. Throws what they say when they let it take none. */
+/**
+ * The route that modules let a call take and prefer. Throws what they say when they let it take none, and for a key that cannot be
+ * read.
+ */
 export function chosenRoute(call: Call, routes: readonly Usable[], on: On): Usable {
   const all = judged(call, routes, on)
   const [first] = all
   if (!first || first.refusal) throw refused(all)
+  if (first.usable.unreadable) throw first.usable.unreadable
   if (first.usable !== routes[0]) {
     call.trace.decide({
       kind: 'target',

@@ -25,7 +25,9 @@ export async function targetsOf(
     return wires?.[call.operation] !== undefined && provider.spec.operations.includes(call.operation)
   })
   const all = judged(led, await usableRoutes(led, routes, keys), on)
-  return all.filter(({ refusal }) => !refusal).map(({ candidate }) => candidate)
+  const open = all.filter(({ refusal }) => !refusal)
+  if (open[0]?.usable.unreadable) return []
+  return open.filter(({ usable }) => !usable.unreadable).map(({ candidate }) => candidate)
 }
 
 function routesOf({ request, context }: Call, directory: Parts['directory']): readonly Route[] {

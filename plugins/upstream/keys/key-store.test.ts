@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openSecrets } from '../../../gateway/secrets/open-secrets.ts'
 import type { Engine, Store } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
-import { KeyStore } from './key-store.ts'
+import { KeyStore, UnreadableKey } from './key-store.ts'
 
 let folder: string
 let engine: Engine
@@ -81,6 +81,20 @@ test('a key that was found is asked about anew when it was replaced or deleted',
   expect((await keys.find('usr_2', 'openai'))?.secret).toBe('sk-three')
   await keys.deleteOf('usr_1')
   expect(await keys.find('usr_1', 'openai')).toBeUndefined()
+})
+
+test('a key that cannot be read is invalid and none to call with, until it can be read again', async () => {
+  await keys.set('usr_1', 'openai', 'sk-one')
+  const checked = (await keys.find('usr_1', 'openai'))!
+  await keys.mark('usr_1', 'openai', checked, 'configured')
+  const secrets = await openSecrets({ dataDir: folder, passphrase: undefined })
+  const others = new KeyStore(engine, secrets.derive('another key'))
+  for (let n = 0; n < 2; n += 1)
+    await expect(others.find('usr_1', 'openai')).rejects.toBeInstanceOf(UnreadableKey)
+  expect([await others.has('usr_1', 'openai'), await keys.has('usr_1', 'openai')]).toEqual([false, true])
+  expect(await others.get('usr_1', 'openai')).toMatchObject({ status: 'invalid' })
+  expect((await others.list('usr_1', {})).items).toMatchObject([{ status: 'invalid' }])
+  expect(await keys.get('usr_1', 'openai')).toMatchObject({ status: 'configured' })
 })
 
 test('what a check has shown of a key is not said of the one that took its place', async () => {

@@ -3,11 +3,13 @@ import { z } from 'zod'
 import {
   type Collection,
   type Credential,
+  GatewayError,
   hintOf,
   type Log,
   type Page,
   type PageOptions,
   type Secrets,
+  SecretsError,
   type Store,
 } from '#kernel'
 import { atMost } from '#kit'
@@ -33,6 +35,19 @@ export type ProviderKeyView = Omit<Record, 'secret' | 'user_id'>
 /** The collection of keys in a part of the store. */
 export const keyRows = (store: Store): Collection<Record> =>
   store.collection('provider_keys', { schema: record, indexes: { user: (row) => row.user_id } })
+
+/** A user's own key that was encrypted with a key that is not known any more; calls do not go by another one in its place. */
+export class UnreadableKey extends GatewayError {
+  constructor(provider: string, cause: SecretsError) {
+    const where = `/api/auth/me/providers/${provider}`
+    super(
+      'provider_error',
+      `Your own key for ${provider} cannot be read any more: store it again with PUT ${where}, or remove it with DELETE.`,
+      { cause },
+    )
+    this.name = 'UnreadableKey'
+  }
+}
 
 /** Users' own provider keys: encrypted at rest, decrypted for the outbound call only. */
 export class KeyStore {
@@ -64,7 +79,7 @@ export class KeyStore {
     return found
   }
 
-  /** The user's own key for a provider; known answers come without a promise. */
+  /** The user's own key for a provider; known answers come without a promise. Rejects with an `UnreadableKey` for such a one. */
   find(userId: string, provider: string): Credential | undefined | Promise<Credential | undefined> {
     const id = idOf(userId, provider)
     const known = this.#known.get(id)
@@ -85,19 +100,37 @@ export class KeyStore {
   }
 
   #credential(id: string, row: Record): Credential {
-    const secret = this.#secrets.decrypt(row.secret)
+    const secret = this.#open(row)
     return { id, secret, hint: hintOf(secret), weight: 1, owner: 'user' }
+  }
+
+  #open({ provider, secret }: Record): string {
+    try {
+      return this.#secrets.decrypt(secret)
+    } catch (error) {
+      throw error instanceof SecretsError ? new UnreadableKey(provider, error) : error
+    }
+  }
+
+  /** Whether the user has a key for a provider that can be read. */
+  async has(userId: string, provider: string): Promise<boolean> {
+    try {
+      return (await this.find(userId, provider)) !== undefined
+    } catch (error) {
+      if (error instanceof UnreadableKey) return false
+      throw error
+    }
   }
 
   /** A user's keys, by the names of their providers. */
   async list(userId: string, page: PageOptions): Promise<Page<ProviderKeyView>> {
     const found = await this.#rows.list({ index: 'user', equals: userId, ...page })
-    return { ...found, items: found.items.map(view) }
+    return { ...found, items: found.items.map((row) => this.#view(row)) }
   }
 
   async get(userId: string, provider: string): Promise<ProviderKeyView | undefined> {
     const row = await this.#rows.get(idOf(userId, provider))
-    return row && view(row)
+    return row && this.#view(row)
   }
 
   async set(userId: string, provider: string, secret: string): Promise<ProviderKeyView> {
@@ -110,7 +143,7 @@ export class KeyStore {
       created_at: before?.created_at ?? now,
       updated_at: now,
     }))
-    return view(row!)
+    return this.#view(row!)
   }
 
   /** The result of a check with this key; ignored when the key was replaced or deleted meanwhile. */
@@ -122,9 +155,7 @@ export class KeyStore {
   ): Promise<void> {
     const now = new Date().toISOString()
     await this.#rows.update(idOf(userId, provider), (row) =>
-      row && this.#secrets.decrypt(row.secret) === key.secret
-        ? { ...row, status, last_verified_at: now }
-        : undefined,
+      row && this.#open(row) === key.secret ? { ...row, status, last_verified_at: now } : undefined,
     )
   }
 
@@ -144,8 +175,22 @@ export class KeyStore {
   count(userId: string): Promise<number> {
     return this.#rows.count({ index: 'user', equals: userId })
   }
+
+  /** A key that cannot be read is invalid, whatever a check has shown of it; as before, once it can be read again. */
+  #view(row: Record): ProviderKeyView {
+    const { secret: _, user_id: __, ...rest } = row
+    return this.#isReadable(row) ? rest : { ...rest, status: 'invalid' }
+  }
+
+  #isReadable(row: Record): boolean {
+    try {
+      this.#open(row)
+      return true
+    } catch (error) {
+      if (error instanceof UnreadableKey) return false
+      throw error
+    }
+  }
 }
 
 const idOf = (userId: string, provider: string): string => `${userId}/${provider}`
-
-const view = ({ secret: _, user_id: __, ...rest }: Record): ProviderKeyView => rest

@@ -28,7 +28,7 @@ export { mostRoutes, type RouteRule, routeRule } from '../directory/route-sectio
 export type { RouteTable } from '../directory/route-table.ts'
 export type { ProviderChange, RuntimeProviders } from '../directory/runtime-providers.ts'
 export type { Directory } from '../directory.ts'
-export type { KeyStore, ProviderKeyView } from '../keys/key-store.ts'
+export { type KeyStore, type ProviderKeyView, UnreadableKey } from '../keys/key-store.ts'
 export { type AbuseCategory, type AbuseScores, abuseCategories } from '../moderator.ts'
 export type { Probe } from '../probe.ts'
 export type { ProviderCount } from '../token-inquiry.ts'
