@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { runs } from '../../test/suite/runs.ts'
+import { startUpstream } from '../../test/upstream/index.ts'
 
 let folder: string
 let here: TestGateway
@@ -189,6 +190,38 @@ test('a document without a secret leaves the one that is there, and other fields
   expect(after.secrets).toContain(`alerts.${id}.channels.0.target`)
   const elsewhere = await take(of({ alerts: { [id]: sections.alerts[id] } }), {}, there)
   expect([elsewhere.status, elsewhere.body.error.param]).toEqual([400, `alerts.${id}.channels.0.target`])
+})
+
+test('null for a secret clears it, in a patch and in a document, and no part of one', async () => {
+  const upstream = await startUpstream({ apiKey: 'sk-test' })
+  const field = { 'x-team': 'platform', 'x-site': 'one' }
+  const said = { type: 'openai', base_url: upstream.baseUrl() }
+  const set = () => patch({ providers: { held: { ...said, api_key: 'sk-test', headers: field } } })
+  const sent = async () => {
+    const request = { model: 'held/any', messages: [{ role: 'user', content: 'Hello' }] }
+    await here.api('POST', '/v1/chat/completions', request)
+    const { key, headers } = upstream.last()
+    return [key, headers['x-team']]
+  }
+  const named = async () => (await exported()).secrets.filter((name: string) => name.includes('held'))
+  const both = ['providers.held.api_key', 'providers.held.headers']
+  expect([(await set()).status, await named(), await sent()]).toEqual([200, both, ['sk-test', 'platform']])
+
+  const part = await patch({ providers: { held: { headers: { 'x-team': null } } } })
+  expect([part.status, part.body.error.param, await named()]).toEqual([400, 'headers', both])
+
+  const { body } = await patch({ providers: { held: { api_key: null, headers: null } } })
+  expect([body.applied, await named()]).toEqual([['providers.held'], []])
+  expect(await sent()).toEqual([undefined, undefined])
+  expect((await patch({ providers: { held: { api_key: null } } })).body.applied).toEqual([])
+
+  await set()
+  expect((await patch({ providers: { held: { api_key: null, region: 'eu' } } })).status).toBe(200)
+  expect([await named(), await sent()]).toEqual([['providers.held.headers'], [undefined, 'platform']])
+  const emptied = await take(of({ providers: { held: { ...said, headers: null } } }))
+  expect([emptied.body.applied, await named()]).toEqual([['providers.held'], []])
+  await patch({ providers: { held: null } })
+  await upstream.close()
 })
 
 test('a document that leaves out defaults is no difference once it was taken in, and one that cannot be set is one', async () => {

@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { type Configuration, type Configured, type Context, type Forms, kernelServices } from '#kernel'
+import {
+  badRequest,
+  type Configuration,
+  type Configured,
+  type Context,
+  type Forms,
+  kernelServices,
+} from '#kernel'
 import { ProviderDirectory } from '#provider'
-import { mergePatch } from '../merge-patch.ts'
+import { isRecord, mergePatch } from '../merge-patch.ts'
 import { serverOf } from '../server.ts'
 import { answerOf, appliedAnswer, changeFields } from '../shapes.ts'
 import { demandSize } from '../snapshot.ts'
@@ -95,15 +102,33 @@ const runtimeSources = (sections: Forms): Record<string, 'runtime'> =>
   )
 
 /** The whole forms of the keys that a patch names. */
-const patchedBy = (patch: Forms, { sections }: Configured): Forms =>
+const patchedBy = (patch: Forms, { sections, secrets }: Configured): Forms =>
   Object.fromEntries(
     Object.entries(patch).map(([name, forms]) => [
       name,
       Object.fromEntries(
         Object.entries(forms).map(([key, form]) => [
           key,
-          form === null ? null : mergePatch(sections[name]?.[key], form),
+          form === null
+            ? null
+            : withSecrets(mergePatch(sections[name]?.[key], form), form, (field) =>
+                secrets.includes(`${name}.${key}.${field}`),
+              ),
         ]),
       ),
     ]),
   )
+
+/**
+ * A patched form that says null for each secret that the patch clears: no form has the secret, so merging finds nothing there to
+ * clear. Throws a bad request for a patch of a part of one, whose other parts are not known here.
+ */
+function withSecrets(merged: unknown, patch: unknown, isSecret: (field: string) => boolean): unknown {
+  if (!isRecord(merged) || !isRecord(patch)) return merged
+  const named = Object.entries(patch).filter(([field]) => isSecret(field))
+  for (const [field, change] of named)
+    if (isRecord(change) && Object.values(change).includes(null))
+      throw badRequest(`${field} is secret and set as a whole: send all of it, or null.`, { param: field })
+  const cleared = named.filter(([, change]) => change === null)
+  return { ...merged, ...Object.fromEntries(cleared) }
+}

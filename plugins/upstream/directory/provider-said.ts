@@ -52,23 +52,25 @@ export const sharedOf = ({
 export const withheldOf = (given: ProviderSaid): string[] =>
   secretFields.filter((field) => given[field] !== undefined)
 
-/** What a form says, with the secrets of before where it has none. Throws a bad request that names the field. */
+/**
+ * What a form says, with the secrets of before that it does not have; null for one clears it. Throws a bad request that names the
+ * field.
+ */
 export function saidBy(key: string, form: unknown, before: ProviderSaid = {}): ProviderSaid {
   changed({}, { name: key }, z.object({ name: providerName }))
   if (typeof form !== 'object' || form === null) throw badRequest('Expected an object.')
   const given = changed({}, form, said)
   if (given.api_key !== undefined && given.keys)
     throw badRequest('Send either api_key or keys, not both.', { param: 'keys' })
-  const { api_key, keys, headers, options } = before
   const hasKeys = given.api_key !== undefined || given.keys !== undefined
-  return {
-    ...(headers && { headers }),
-    ...(options && { options }),
-    ...(!hasKeys && api_key !== undefined && { api_key }),
-    ...(!hasKeys && keys && { keys }),
-    ...given,
-  }
+  const { api_key, keys, headers, options } = before
+  const held = Object.entries({ headers, options, ...(!hasKeys && { api_key, keys }) })
+  const kept = held.filter(([field, value]) => value !== undefined && !isCleared(form, field))
+  return { ...Object.fromEntries(kept), ...given }
 }
+
+const isCleared = (form: object, field: string): boolean =>
+  (form as Readonly<Record<string, unknown>>)[field] === null
 
 /** For the history: of keys their last characters, of headers and options their names. */
 export function shownOf(open: () => ProviderSaid): unknown {
