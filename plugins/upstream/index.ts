@@ -49,6 +49,7 @@ export default defineArea({
         isPlugin: (name) => on().providers.has(name),
         secrets: use(kernelServices.secrets),
         check: (name, entry) => checkEntry(name, entry, { env, running: on }),
+        apply: (plan, actor) => registry.apply(plan, actor),
       },
       context,
     )

@@ -138,6 +138,24 @@ test('a provider that a route leads to stays; one without routes goes, and a rol
   expect(other.last().headers.authorization).toBe('Bearer sk-of-the-pool')
 })
 
+test('of changes at a time none is lost, and of two that add one name one is refused', async () => {
+  const parts = { org_id: 'org-1', region: 'eu', models: ['own-*'] }
+  const twins = await Promise.all([
+    add({ ...mine(), name: 'twin' }),
+    add({ ...mine(), name: 'twin', base_url: 'http://127.0.0.1:9/v1' }),
+  ])
+  expect(twins.map(({ status }) => status).sort()).toEqual([201, 409])
+  const changed = await Promise.all(
+    Object.entries(parts).map(([field, value]) => change('twin', { [field]: value })),
+  )
+  expect(changed.map(({ status }) => status)).toEqual([200, 200, 200])
+  const { providers } = (await gateway.api('GET', '/api/config')).body
+  const { base_url } = twins.find(({ status }) => status === 201)!.body
+  expect(providers.twin).toEqual({ type: 'openai', base_url, ...parts })
+  await Promise.all([change('twin', { region: 'us' }), remove('twin'), change('twin', { region: 'jp' })])
+  expect((await gateway.api('GET', `${at}/twin`)).status).toBe(404)
+})
+
 test('what makes no provider is refused by the name of its field, and changes nothing', async () => {
   const { generation } = await last()
   const refused = async (body: object) => {

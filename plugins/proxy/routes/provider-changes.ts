@@ -48,9 +48,10 @@ export function addProviderChangeRoutes(
     returns,
     throws: [409],
     async handle({ body: { name, if_generation: ifGeneration, ...said }, ...by }) {
-      if (find(name) || use(ProviderEntries).has(name))
-        throw conflict(`There is a provider called ${name} already; change it with PUT.`, { param: 'name' })
-      await use(ProviderEntries).change(name, said, { ...by, ifGeneration })
+      await use(ProviderEntries).change(name, said, { ...by, ifGeneration }, () => {
+        if (find(name) || use(ProviderEntries).has(name))
+          throw conflict(`There is a provider called ${name} already; change it with PUT.`, { param: 'name' })
+      })
       emit(ProvidersChanged, { name, change: 'added' }, { cause: by })
       return item(name)
     },
@@ -66,8 +67,9 @@ export function addProviderChangeRoutes(
     returns,
     throws: [404, 409],
     async handle({ params: { name }, body: { if_generation: ifGeneration, ...said }, ...by }) {
-      if (!find(name)) throw notFound(`There is no provider called ${name}.`, { param: 'name' })
-      await use(ProviderEntries).change(name, said, { ...by, ifGeneration })
+      await use(ProviderEntries).change(name, said, { ...by, ifGeneration }, () => {
+        if (!find(name)) throw notFound(`There is no provider called ${name}.`, { param: 'name' })
+      })
       emit(ProvidersChanged, { name, change: 'changed' }, { cause: by })
       return item(name)
     },
@@ -84,14 +86,15 @@ export function addProviderChangeRoutes(
     throws: [404, 409],
     async handle({ params: { name }, query: { if_generation: ifGeneration }, ...by }) {
       const entries = use(ProviderEntries)
-      if (!entries.has(name)) {
-        if (!find(name)) throw notFound(`There is no provider called ${name}.`, { param: 'name' })
-        throw conflict(`${name} was not added at runtime: switch its plugin off, or change service.yaml.`)
-      }
-      const rule = use(RouteRules).rules.find(({ provider }) => provider === name)
-      if (rule && entries.isAdded(name))
-        throw conflict(`The route ${rule.match} leads to ${name}; change the table of routes first.`)
-      await entries.remove(name, { ...by, ifGeneration })
+      await entries.remove(name, { ...by, ifGeneration }, () => {
+        if (!entries.has(name)) {
+          if (!find(name)) throw notFound(`There is no provider called ${name}.`, { param: 'name' })
+          throw conflict(`${name} was not added at runtime: switch its plugin off, or change service.yaml.`)
+        }
+        const rule = use(RouteRules).rules.find(({ provider }) => provider === name)
+        if (rule && entries.isAdded(name))
+          throw conflict(`The route ${rule.match} leads to ${name}; change the table of routes first.`)
+      })
       emit(ProvidersChanged, { name, change: 'removed' }, { cause: by })
       return { deleted: true as const, id: name }
     },

@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { type Actor, badRequest, type Context, type PortableSection, type Secrets } from '#kernel'
+import {
+  type Actor,
+  badRequest,
+  type Context,
+  type PortableSection,
+  type Registry,
+  type Secrets,
+} from '#kernel'
 import type { ProviderEntries } from '../sections.ts'
 import { type ProviderSaid, said, saidBy, sharedOf, shownOf, withheldOf } from './provider-said.ts'
 
@@ -12,7 +19,6 @@ type Entry = ProviderEntries[string]
 export type RuntimeEntry = Entry & { readonly runtime?: ProviderSaid }
 
 const row = z.object({ sealed: z.string(), updated_at: z.string() })
-type SetProvider = (key: string, sealed: string | undefined, actor?: Actor) => Promise<void>
 
 interface Parts {
   readonly configured: ProviderEntries
@@ -21,7 +27,15 @@ interface Parts {
   readonly secrets: Pick<Secrets, 'encrypt' | 'decrypt'>
   /** Throws a bad request when such an entry makes no provider that works. */
   readonly check: (name: string, entry: RuntimeEntry) => void
+  /** Makes a change that is planned while nothing else changes. */
+  readonly apply: Registry['apply']
 }
+
+const sectionName = 'providers'
+
+/** Throws for a change that cannot be as things are; asked while nothing else changes. */
+type Demand = () => void
+const nothing: Demand = () => {}
 
 /**
  * The entries of service.yaml with what was said of providers at runtime on top, which is stored encrypted as a whole and is
@@ -31,7 +45,6 @@ export class RuntimeProviders {
   readonly #parts: Parts
   readonly #said = new Map<string, ProviderSaid>()
   #entries: Readonly<Record<string, RuntimeEntry>>
-  #set: SetProvider
 
   static async open(
     parts: Parts,
@@ -47,7 +60,7 @@ export class RuntimeProviders {
       }
     }
     const asSection: PortableSection<string> = {
-      name: 'providers',
+      name: sectionName,
       read: (transaction, key) => transaction.get(rows, key)?.sealed,
       write(transaction, key, sealed) {
         if (sealed) transaction.put(rows, key, { sealed, updated_at: new Date().toISOString() })
@@ -66,7 +79,7 @@ export class RuntimeProviders {
         return isDeepStrictEqual(next, known) ? before : parts.secrets.encrypt(JSON.stringify(next))
       },
     }
-    made.#set = section(asSection)
+    section(asSection)
     rows.watch(({ id, row: stored }) => take(id, stored?.sealed))
     for await (const [id, { sealed }] of rows.scan()) take(id, sealed)
     return made
@@ -75,7 +88,6 @@ export class RuntimeProviders {
   private constructor(parts: Parts) {
     this.#parts = parts
     this.#entries = parts.configured
-    this.#set = async () => {}
   }
 
   /** Another object whenever something has changed. */
@@ -93,10 +105,40 @@ export class RuntimeProviders {
     return this.has(provider) && !(provider in this.#parts.configured) && !this.#parts.isPlugin(provider)
   }
 
-  /** Says something of a provider: for the calls that come after, in all threads. */
-  async change(provider: string, change: ProviderChange, actor?: Actor): Promise<void> {
+  /**
+   * Says something of a provider: for the calls that come after, in all threads. Of changes at a time each adds to the one
+   * before it.
+   */
+  async change(
+    provider: string,
+    change: ProviderChange,
+    actor?: Actor,
+    demand: Demand = nothing,
+  ): Promise<void> {
     if (change.api_key && change.keys)
       throw badRequest('Send either api_key or keys, not both.', { param: 'keys' })
+    await this.#set(provider, () => this.#changed(provider, change), { actor, demand })
+  }
+
+  /** Forgets what was said of a provider at runtime. */
+  async remove(provider: string, actor?: Actor, demand: Demand = nothing): Promise<void> {
+    await this.#set(provider, () => undefined, { actor, demand })
+  }
+
+  async #set(
+    key: string,
+    next: () => ProviderSaid | undefined,
+    { actor, demand }: { actor: Actor | undefined; demand: Demand },
+  ): Promise<void> {
+    await this.#parts.apply(async () => {
+      demand()
+      const said = next()
+      const value = said && this.#parts.secrets.encrypt(JSON.stringify(said))
+      return { rows: new Map(), values: [{ section: sectionName, key, value }] }
+    }, actor)
+  }
+
+  #changed(provider: string, change: ProviderChange): ProviderSaid {
     const next: Record<string, unknown> = { ...this.#said.get(provider) }
     if (change.api_key) delete next.keys
     if (change.keys) delete next.api_key
@@ -104,12 +146,7 @@ export class RuntimeProviders {
       if (value === null) delete next[field]
       else if (value !== undefined) next[field] = value
     }
-    await this.#set(provider, this.#parts.secrets.encrypt(JSON.stringify(next)), actor)
-  }
-
-  /** Forgets what was said of a provider at runtime. */
-  async remove(provider: string, actor?: Actor): Promise<void> {
-    await this.#set(provider, undefined, actor)
+    return next as ProviderSaid
   }
 
   #take(provider: string, sealed: string | undefined): void {
