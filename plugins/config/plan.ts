@@ -2,8 +2,10 @@ import {
   badRequest,
   type ConfigChange,
   type Configured,
+  conflict,
   type FormChange,
   type Forms,
+  type GatewayError,
   isGatewayError,
   type Section,
 } from '#kernel'
@@ -59,15 +61,42 @@ export function valuesAfter(parts: Parts, now: Values, changes: readonly ConfigC
   return values
 }
 
-/** Throws a bad request that begins with the key for one that cannot be beside what is set then. */
+/**
+ * Throws a bad request that begins with the key for a value that cannot be beside what is set then: of those that change, and a
+ * conflict for one that stays and could be beside what is set now, as a route to a provider that goes.
+ */
 export async function demandFit(
   parts: Parts,
   changes: readonly ConfigChange[],
-  { sections }: Configured,
+  { values, now, after }: { values: Values; now: Configured; after: Configured },
 ): Promise<void> {
-  for (const { section, key, after } of changes)
-    if (after !== null)
-      await at(`${section}.${key}`, async () => partOf(parts, section).fits?.(after, sections))
+  for (const { section, key, after: value } of changes)
+    if (value !== null)
+      await at(`${section}.${key}`, async () => partOf(parts, section).fits?.(value, after.sections))
+  const changing = new Set(changes.map(({ section, key }) => `${section}.${key}`))
+  for (const [section, held] of values)
+    for (const [key, value] of held) {
+      const place = `${section}.${key}`
+      if (changing.has(place) || misfitOf(parts, section, value, now)) continue
+      const misfit = misfitOf(parts, section, value, after)
+      if (misfit)
+        throw conflict(`${place} needs what would go: ${misfit.message}`, { param: place, cause: misfit })
+    }
+}
+
+function misfitOf(
+  parts: Parts,
+  section: string,
+  value: unknown,
+  { sections }: Configured,
+): GatewayError | undefined {
+  try {
+    partOf(parts, section).fits?.(value, sections)
+    return undefined
+  } catch (error) {
+    if (isGatewayError(error)) return error
+    throw error
+  }
 }
 
 /** Says in a refusal which key it is about. */

@@ -20,12 +20,13 @@ export function wholeConfiguration({ use }: Pick<Context<unknown>, 'use'>): Conf
       const parts = partsOf(registry())
       const values = await readValues(parts)
       const { number } = registry().generation
-      const planned = await planOf(parts, values, await wanted(configuredOf(parts, values, number)))
+      const now = configuredOf(parts, values, number)
+      const planned = await planOf(parts, values, await wanted(now))
       const decision = decide?.(planned.map(({ form }) => form))
       const kept = decision ? planned.filter(({ form }) => decision.changes.includes(form)) : planned
       const changes = kept.map(({ change }) => change)
       const after = configuredOf(parts, valuesAfter(parts, values, changes), number)
-      await demandFit(parts, changes, after)
+      if (changes.length > 0) await demandFit(parts, changes, { values, now, after })
       applied = { changes: kept.map(({ form }) => form), after }
       const joint = jointOf(changes)
       return { ...joint, values: [...joint.values, ...(decision?.also ?? [])], isTrial }

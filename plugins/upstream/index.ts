@@ -40,10 +40,10 @@ export default defineArea({
     const routes = await RouteTable.open(
       settings.routes,
       context,
-      (name) => directory.find(name) !== undefined,
+      (name) => directory.find(name) !== undefined && !runtime.isAdded(name),
     )
     const env = use(kernelServices.environment)
-    const runtime = await RuntimeProviders.open(
+    const runtime: RuntimeProviders = await RuntimeProviders.open(
       {
         configured: settings.providers,
         isPlugin: (name) => on().providers.has(name),

@@ -138,6 +138,33 @@ test('a provider that a route leads to stays; one without routes goes, and a rol
   expect(other.last().headers.authorization).toBe('Bearer sk-of-the-pool')
 })
 
+test('a provider that a route leads to stays also where a document or a pack takes it away', async () => {
+  const provider = { type: 'openai', base_url: other.baseUrl(), api_key: 'sk-secret-of-mycorp' }
+  const patch = (body: object) => gateway.api('POST', '/api/config', body)
+  const table = [{ match: 'house', provider: 'held' }]
+  expect((await patch({ providers: { held: provider }, routes: { table } })).status).toBe(200)
+  const { generation } = await last()
+  const refused = await patch({ providers: { held: null } })
+  expect([refused.status, refused.body.error.param]).toEqual([409, 'routes.table'])
+  expect(refused.body.error.message).toContain('held')
+  const snapshot = { version: 1, sections: { providers: {} } }
+  const replaced = await gateway.api('POST', '/api/config/import', { snapshot, mode: 'replace' })
+  expect([replaced.status, (await last()).generation]).toEqual([409, generation])
+  expect((await patch({ providers: { held: { region: 'eu' }, other: provider } })).status).toBe(200)
+  expect((await call('house')).status).toBe(200)
+  expect((await patch({ providers: { held: null }, routes: { table: null } })).status).toBe(200)
+
+  const content = { providers: { packed: { type: 'openai', base_url: other.baseUrl() } } }
+  await gateway.api('POST', '/api/exchange/packs', { slug: 'held', name: 'held', version: '1.0.0', content })
+  const { body } = await gateway.api('POST', '/api/exchange/packs/held/install', {})
+  await gateway.api('PUT', '/api/proxy/routes', { routes: [{ match: 'house', provider: 'packed' }] })
+  const uninstall = () => gateway.api('DELETE', `/api/exchange/installed/${body.id}`)
+  expect((await uninstall()).status).toBe(409)
+  await gateway.api('PUT', '/api/proxy/routes', { routes: null })
+  expect((await uninstall()).status).toBe(200)
+  await remove('other')
+})
+
 test('of changes at a time none is lost, and of two that add one name one is refused', async () => {
   const parts = { org_id: 'org-1', region: 'eu', models: ['own-*'] }
   const twins = await Promise.all([

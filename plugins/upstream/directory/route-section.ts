@@ -36,10 +36,13 @@ export const rowId = 'table'
 export const routeRows = (store: Store): Collection<StoredRoutes> =>
   store.collection('routes', { schema: stored })
 
-/** The table as a section of the configuration; a rule that leads nowhere would turn every call it matches away. */
+/**
+ * The table as a section of the configuration; a rule that leads nowhere would turn every call it matches away. Providers last that
+ * are there whatever is said of them at runtime.
+ */
 export const routeSection = (
   rows: Collection<StoredRoutes>,
-  isProvider: (name: string) => boolean,
+  isLasting: (name: string) => boolean,
 ): PortableSection<readonly RouteRule[]> => ({
   name: 'routes',
   most: 1,
@@ -56,7 +59,7 @@ export const routeSection = (
   shared: (rules) => rules,
   fits(rules, { providers = {} }) {
     for (const [i, { provider }] of rules.entries())
-      if (!isProvider(provider) && !Object.hasOwn(providers, provider))
+      if (!isLasting(provider) && !Object.hasOwn(providers, provider))
         throw badRequest(`There is no provider called ${provider}.`, { param: `${i}.provider` })
   },
   given(key, form, before) {

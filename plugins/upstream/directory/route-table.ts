@@ -30,11 +30,11 @@ export class RouteTable {
   static async open(
     configured: readonly Said[],
     { store, section }: Pick<Context<unknown>, 'store' | 'section'>,
-    isProvider: (name: string) => boolean,
+    isLasting: (name: string) => boolean,
   ): Promise<RouteTable> {
     const table = new RouteTable(configured)
     const rows = routeRows(store)
-    table.#set = section(routeSection(rows, isProvider))
+    table.#set = section(routeSection(rows, isLasting))
     rows.watch(({ row }) => table.#take(row))
     table.#take(await rows.get(rowId))
     return table
