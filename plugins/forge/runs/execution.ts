@@ -37,6 +37,8 @@ interface Means {
   readonly people: People
   readonly toolbox: Pick<Tools, 'get'>
   readonly maxItems: number
+  /** Bytes of JSON of one value. */
+  readonly mostBytes: number
 }
 
 /**
@@ -72,13 +74,14 @@ export class Execution {
     // The others are about to be stopped where one of these has failed for all.
     if (ends.some((end) => end === waiting || (end.status === 'failed' && end.isFatal))) return waiting
     const path = prefix + step.id
-    const { journal } = this.#means
+    const { journal, mostBytes } = this.#means
     const known = await journal.endOf(path, isFatal(step))
     if (known) return known
     if (ends.length > 0 && ends.every((end) => end === skipped)) return journal.skip(path, step.type)
     const scope = scopeOf(input, before)
     try {
-      if (step.when !== undefined && !holds(step.when, scope)) return await journal.skip(path, step.type)
+      if (step.when !== undefined && !holds(step.when, scope, mostBytes))
+        return await journal.skip(path, step.type)
     } catch (error) {
       return refused(journal, step, path, error)
     }

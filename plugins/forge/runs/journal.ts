@@ -1,13 +1,10 @@
 import type { SealedJson } from '#kit'
 import type { Usage } from '../steps/ask.ts'
 import { type Problem, StepFault } from '../steps/fault.ts'
-import type { Value } from '../workflows/value.ts'
+import { bytesOf, mostOfRun, tooLarge, type Value } from '../workflows/value.ts'
 import { type Ended, skipped } from './ended.ts'
 import { noSums, type RunRow, type StepRow } from './rows.ts'
 import type { RunStore } from './store.ts'
-
-/** Bytes of all outputs of a run together. */
-const mostBytes = 20_000_000
 
 interface Parts {
   readonly run: RunRow
@@ -73,8 +70,7 @@ export class Journal {
   /** A step has done its work. A value that is too large throws a `StepFault`, and nothing is stored. */
   async complete(row: StepRow, output: Value, usage?: Usage): Promise<Ended> {
     const stored = await this.#write(output, 'output')
-    if (this.#bytes + stored.length > mostBytes)
-      throw new StepFault('too_large', `The steps of a run may put out ${mostBytes} bytes.`)
+    if (this.#bytes + stored.length > mostOfRun) throw tooLarge('What the steps of a run put out', mostOfRun)
     this.#bytes += stored.length
     await this.#end({ ...row, status: 'completed', output: stored }, usage)
     return { status: 'completed', output }
@@ -116,8 +112,7 @@ export class Journal {
   /** The stored form of a value. */
   async #write(value: unknown, what: string): Promise<string> {
     const { run, json, mostOfOne } = this.#parts
-    if (Buffer.byteLength(JSON.stringify(value ?? null)) > mostOfOne)
-      throw new StepFault('too_large', `The ${what} of a step may have ${mostOfOne} bytes.`)
+    if (bytesOf(value) > mostOfOne) throw tooLarge(`The ${what} of a step`, mostOfOne)
     return json.write({ user_id: run.principal.userId, tenant: run.principal.tenant }, value)
   }
 }

@@ -254,3 +254,24 @@ test('two requests with one key are one run', async () => {
   expect((await begin(2)).status).toBe(409)
   expect((await read(a.body.id)).output).toBe('Yes.')
 })
+
+test('a value is too large as soon as its tags have shown too much, however often they show it', async () => {
+  const often = (tag: string) => Array.from({ length: 12_000 }, () => tag)
+  const transform = (value: unknown) => ({ id: 'a', type: 'transform', config: { value } })
+  const wide = { value: often('{{input.x}}'), op: 'eq', than: 1 }
+  const workflows: Record<string, [steps: object[], more?: object]> = {
+    whole: [[transform(often('{{input.x}}'))]],
+    within: [[transform({ list: often('x{{input.x}}') })]],
+    asked: [[{ id: 'a', type: 'condition', config: { if: wide } }]],
+    chosen: [[{ ...transform('x'), when: wide }]],
+    shown: [[transform('x')], { output: often('{{input.x}}') }],
+  }
+  for (const [slug, [steps, more]] of Object.entries(workflows)) {
+    await forge.make(slug, steps, more)
+    const { body } = await run(slug, { x: 'y'.repeat(90_000) })
+    expect([slug, body.status, body.error?.code]).toEqual([slug, 'failed', 'too_large'])
+  }
+  await forge.make('twice', [transform(['{{input.x}}', '<{{input.x}}>'])])
+  const { body } = await run('twice', { x: 'y'.repeat(40_000) })
+  expect(body).toMatchObject({ status: 'completed', output: ['y'.repeat(40_000), `<${'y'.repeat(40_000)}>`] })
+})

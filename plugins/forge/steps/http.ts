@@ -14,13 +14,17 @@ export type HttpRequest = {
   readonly body?: string
 }
 
-/** The request of a step. */
-export function httpRequestOf({ config: { url, method, headers, body } }: Http, scope: Scope): HttpRequest {
+/** The request of a step, whose body may have `most` bytes. */
+export function httpRequestOf(
+  { config: { url, method, headers, body } }: Http,
+  scope: Scope,
+  most: number,
+): HttpRequest {
   const { data: address } = webAddress.safeParse(filled(url, scope))
   if (address === undefined)
     throw new StepFault('address_refused', 'The address is no http or https address.')
   const said = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), filled(value, scope)])
-  const content = body === undefined ? undefined : valued(body, scope)
+  const content = body === undefined ? undefined : valued(body, scope, most)
   return {
     url: address,
     method,

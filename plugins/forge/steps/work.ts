@@ -19,7 +19,7 @@ export interface Tools extends Pick<Context<unknown>, 'call' | 'fetch'> {
   readonly run: RunRow
   readonly budget: CallBudget
   readonly toolbox: Toolbox
-  /** Bytes of an answer of a service. */
+  /** Bytes of an answer of a service, and of JSON of one value. */
   readonly mostBytes: number
 }
 
@@ -38,6 +38,7 @@ export interface Work {
 /** The work of a step, with its tags filled. Throws a `StepFault` for tags that show nothing. */
 export function workOf(leaf: Leaf, place: LeafPlace, tools: Tools, usage: Usage): Work {
   const { scope } = place
+  const { mostBytes } = tools
   switch (leaf.type) {
     case 'llm': {
       const input = requestOf(leaf, scope)
@@ -52,14 +53,14 @@ export function workOf(leaf: Leaf, place: LeafPlace, tools: Tools, usage: Usage)
       }
     }
     case 'http': {
-      const request = httpRequestOf(leaf, scope)
+      const request = httpRequestOf(leaf, scope, mostBytes)
       // Headers may hold credentials, and are not for the log.
       const { headers: _, ...input } = request
-      return { input, run: (signal) => runHttp(tools.fetch, request, signal, tools.mostBytes) }
+      return { input, run: (signal) => runHttp(tools.fetch, request, signal, mostBytes) }
     }
     case 'tool': {
       const { tool } = leaf.config
-      const args = valued(leaf.config.arguments, scope)
+      const args = valued(leaf.config.arguments, scope, mostBytes)
       const id = place.whole.tools[tool]!
       return { input: { tool, arguments: args }, run: (signal) => tools.toolbox.use(id, args, signal) }
     }
@@ -67,10 +68,10 @@ export function workOf(leaf: Leaf, place: LeafPlace, tools: Tools, usage: Usage)
       const { config } = leaf
       return {
         run: async () =>
-          'parse' in config ? parsed(filled(config.parse, scope)) : valued(config.value, scope),
+          'parse' in config ? parsed(filled(config.parse, scope)) : valued(config.value, scope, mostBytes),
       }
     }
     case 'condition':
-      return { run: async () => holds(leaf.config.if, scope) }
+      return { run: async () => holds(leaf.config.if, scope, mostBytes) }
   }
 }

@@ -43,16 +43,19 @@ export const condition = z
       'A tag, which holds unless it shows false, null, 0, an empty text or an empty list; or `{value, op, than}` with eq, ne, gt, gte, lt, lte, in or contains; `{value, op: "matches", pattern}`; `{value, op: "exists"}`; and `all`, `any`, `not` over others.',
   }) as unknown as z.ZodType<Condition>
 
-/** Whether a condition holds. Throws a `StepFault` for a value that is not there, which only `exists` may ask about. */
-export function holds(question: Condition, scope: Scope): boolean {
+/**
+ * Whether a condition holds. Throws a `StepFault` for a value that is not there, which only `exists` may ask about, and for one that
+ * its tags make larger than `most` bytes.
+ */
+export function holds(question: Condition, scope: Scope, most: number): boolean {
   if (typeof question === 'string') return isTrue(valued(question, scope))
-  if ('all' in question) return question.all.every((one) => holds(one, scope))
-  if ('any' in question) return question.any.some((one) => holds(one, scope))
-  if ('not' in question) return !holds(question.not, scope)
-  if (question.op === 'exists') return isThere(question.value, scope)
-  const left = valued(question.value, scope)
+  if ('all' in question) return question.all.every((one) => holds(one, scope, most))
+  if ('any' in question) return question.any.some((one) => holds(one, scope, most))
+  if ('not' in question) return !holds(question.not, scope, most)
+  if (question.op === 'exists') return isThere(question.value, scope, most)
+  const left = valued(question.value, scope, most)
   if (question.op === 'matches') return patternTest(question.pattern)(String(left))
-  return compares(left, question.op, valued(question.than, scope))
+  return compares(left, question.op, valued(question.than, scope, most))
 }
 
 const isTrue = (left: Value): boolean => Boolean(left) && !(Array.isArray(left) && left.length === 0)

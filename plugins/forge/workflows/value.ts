@@ -24,18 +24,35 @@ export const filled = (template: string, scope: Scope): string => {
   return checked(filling, filling.text(parseMustache(template, 'steps')))
 }
 
-/** A value with its tags filled. */
-export function valued(template: Value, scope: Scope): Value {
+/** Bytes of JSON of all that the steps of a run put out, and of any value that is put together. */
+export const mostOfRun = 20_000_000
+
+/**
+ * A value with its tags filled. Throws a `StepFault` as soon as what its tags show has more bytes of JSON than it may,
+ * since a short list of tags can show a long value any number of times. A lone tag adds nothing to what is there.
+ */
+export function valued(template: Value, scope: Scope, most = mostOfRun): Value {
   if (typeof template === 'string') return one(template, scope)
-  if (Array.isArray(template)) return template.map((item) => valued(item, scope))
-  if (typeof template !== 'object' || template === null) return template
-  return Object.fromEntries(Object.entries(template).map(([name, item]) => [name, valued(item, scope)]))
+  let bytes = 0
+  return withTexts(template, (text) => {
+    const shown = one(text, scope)
+    bytes += bytesOf(shown)
+    if (bytes > most) throw tooLarge('A value', most)
+    return shown
+  })
 }
 
+/** Bytes of the JSON of a value. */
+export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value ?? null))
+
+/** The failure of a step for what has more bytes than it may. */
+export const tooLarge = (what: string, most: number): StepFault =>
+  new StepFault('too_large', `${what} may have ${most} bytes.`)
+
 /** Whether all that the tags of a value show is there, and it is not null. */
-export function isThere(template: Value, scope: Scope): boolean {
+export function isThere(template: Value, scope: Scope, most: number): boolean {
   try {
-    return valued(template, scope) !== null
+    return valued(template, scope, most) !== null
   } catch (error) {
     if (error instanceof StepFault && error.code === 'missing_value') return false
     throw error
@@ -59,6 +76,13 @@ export function* textsIn(
   if (typeof template === 'string') yield { nodes: parseMustache(template, at), at }
   else if (typeof template === 'object' && template !== null)
     for (const [name, inner] of Object.entries(template)) yield* textsIn(inner, `${at}.${name}`)
+}
+
+function withTexts(template: Value, fill: (text: string) => Value): Value {
+  if (typeof template === 'string') return fill(template)
+  if (Array.isArray(template)) return template.map((item) => withTexts(item, fill))
+  if (typeof template !== 'object' || template === null) return template
+  return Object.fromEntries(Object.entries(template).map(([name, item]) => [name, withTexts(item, fill)]))
 }
 
 function one(template: string, scope: Scope): Value {
