@@ -48,8 +48,9 @@ export function backup(folder: string, options: BackupOptions): Promise<void> {
 
 /** Of the data folder, only its `backups` is for copies: what else lies in it is copied with it, or is the store. */
 function refuseWithin(dataDir: string, target: string): void {
-  const [first, ...more] = path.relative(dataDir, target).split(path.sep)
-  if (first === '..' || path.isAbsolute(first!) || (first === 'backups' && more.length > 0)) return
+  const within = path.relative(dataDir, target)
+  const [first, ...more] = within.split(path.sep)
+  if (first === '..' || path.isAbsolute(within) || (first === 'backups' && more.length > 0)) return
   throw new Error(
     `${target} is in the data folder, where later backups would contain it: name a folder outside, or in ${path.join(dataDir, 'backups')}`,
   )
