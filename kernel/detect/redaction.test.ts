@@ -360,10 +360,19 @@ describe('a redacted stream', () => {
   })
 
   test('finds what choices and answers tell beside their texts, as in the whole', async () => {
-    const grounding_metadata = { groundingSupports: [{ segment: { text: 'It is k123.' } }], webSearchQueries: ['k1234'] }
+    const grounding_metadata = {
+      groundingSupports: [{ segment: { text: 'It is k123.' } }],
+      webSearchQueries: ['k1234'],
+    }
     const chunks = [
       chunkOf({ index: 0, delta: { content: 'It is k123.' }, finish_reason: null }),
-      chunkOf({ index: 0, delta: {}, grounding_metadata, native_finish_reason: 'k123', finish_reason: 'stop' }),
+      chunkOf({
+        index: 0,
+        delta: {},
+        grounding_metadata,
+        native_finish_reason: 'k123',
+        finish_reason: 'stop',
+      }),
       Chunk.of({ ...head, choices: [], search_results: [{ title: 'k123' }], citations: ['k123'] }),
     ]
     const streamed = assembled(await redactedStream(chunks))

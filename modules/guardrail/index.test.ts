@@ -225,7 +225,9 @@ test.each([
   }
   const whole = { ...events[1], candidates: [{ ...last, content: { role: 'model', parts }, logprobsResult }] }
   for (const wire of ['/v1/chat/completions', '/v1beta/models/gemini-2.5-flash:']) {
-    upstream.reply(stream ? { chunks: events.map((one) => `data: ${JSON.stringify(one)}\n\n`) } : { body: whole })
+    upstream.reply(
+      stream ? { chunks: events.map((one) => `data: ${JSON.stringify(one)}\n\n`) } : { body: whole },
+    )
     const isChat = wire.endsWith('completions')
     const response = await fetch(
       gateway.url + (isChat ? wire : wire + (stream ? 'streamGenerateContent?alt=sse' : 'generateContent')),
@@ -235,7 +237,10 @@ test.each([
         body: JSON.stringify(
           isChat
             ? { model: 'gemini-2.5-flash', messages: user('hi'), stream, logprobs: true }
-            : { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { responseLogprobs: true } },
+            : {
+                contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+                generationConfig: { responseLogprobs: true },
+              },
         ),
       },
     )

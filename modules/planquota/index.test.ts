@@ -112,7 +112,9 @@ describe('by what became of it', () => {
   const raw = async (body: object): Promise<string> => {
     const headers = { authorization: `Bearer ${user.key}`, 'content-type': 'application/json' }
     const content = JSON.stringify({ model: 'gpt-4o-mini', messages, ...body })
-    return (await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body: content })).text()
+    return (
+      await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body: content })
+    ).text()
   }
 
   /** What is counted of the user: against the quota, and as usage. */

@@ -458,7 +458,9 @@ describe('what is refused before anything is sent', () => {
     }
     const sentBy = async (protocol: Protocol): Promise<unknown> => {
       const call = callOf()
-      await generationOf({ protocol }).chain.run(call).catch(() => {})
+      await generationOf({ protocol })
+        .chain.run(call)
+        .catch(() => {})
       return call.trace.attempts.map(({ isSent }) => isSent)
     }
     expect(await sentBy({ ...openaiProtocol, encode })).toEqual([undefined])

@@ -63,7 +63,7 @@ describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of responses with %s'
         tools: [weather],
         reasoning: { effort: 'low' },
       })
-      return output.map(({ id: _, encrypted_content: __, ...item }: Record<string, unknown>) => item)
+      return output.map((item) => ({ ...item, id: undefined, encrypted_content: undefined }))
     }
     const bare = await items()
     for (const guard of ['maskmode', 'secretscan', 'toxicfilter']) {
