@@ -137,15 +137,13 @@ export class ChangingTable extends PluginTable {
   protected refusal(error: unknown, at: string | undefined, news: PluginNews | undefined): unknown {
     const problem = explain(error)
     const installed = news && 'installed' in news ? news.installed : undefined
-    for (const id of [at, installed]) {
-      const plugin = id === undefined ? undefined : this.find(id)
-      if (plugin) plugin.problem = problem
-    }
+    for (const plugin of this.all.values())
+      if (plugin.id === at || plugin.id === installed) plugin.problem = problem
     this.parts.log.warn({ plugin: at, problem }, 'a change of plugins was refused')
     if (error instanceof StoreError) return error
     const isOwn = isGatewayError(error)
-    if (installed === undefined)
-      return isOwn ? error : conflict(`${at} could not be started: ${problem}`, { cause: error })
+    const what = at === undefined ? 'The change could not be made' : `${at} could not be started`
+    if (installed === undefined) return isOwn ? error : conflict(`${what}: ${problem}`, { cause: error })
     if (isOwn && error.status !== 400) return error
     return conflict(`${installed} keeps its version: ${problem}`, {
       param: isOwn ? error.param : undefined,

@@ -192,6 +192,19 @@ test('a provider key that cannot be read any more stops no call that modules sen
   expect(upstream.last().key).toBe('sk-test')
 })
 
+test("a rollback to an operator's key that cannot be read any more is refused, and says why", async () => {
+  const first = await start('the first of the passphrases')
+  const said = { name: 'mycorp', type: 'openai', base_url: upstream.baseUrl(), api_key: 'sk-test' }
+  await first.api('POST', '/api/proxy/providers', said)
+  const { generation } = (await first.api('GET', '/api/config')).body
+  await first.api('DELETE', '/api/proxy/providers/mycorp')
+  await stop()
+  const { api } = await start('another of the passphrases')
+  const { status, body } = await api('POST', '/api/config/rollback', { generation })
+  expect(status).toBe(409)
+  expect(body.error.message).toMatch(/^The change could not be made: An encrypted value cannot be read/)
+})
+
 const row = z.looseObject({ user_id: z.string(), secret: z.string() })
 type Row = z.infer<typeof row>
 

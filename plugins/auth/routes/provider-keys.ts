@@ -1,20 +1,19 @@
 import { z } from 'zod'
 import { badRequest, type Context, kernelServices, notFound, type Provider } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
-import { keyProblem, ProviderDirectory, ProviderKeys, ProviderProber, UnreadableKey } from '#provider'
+import {
+  keyProblem,
+  keyText,
+  ProviderDirectory,
+  ProviderKeys,
+  ProviderProber,
+  UnreadableKey,
+} from '#provider'
 import type { Holder } from '../holder.ts'
 import { providerKeyItem } from '../shapes.ts'
 
 const keyBody = z.strictObject({
-  api_key: z
-    .string()
-    .min(1)
-    .max(4096)
-    .regex(
-      /^(?:[\x21-\x7e]+|\s*\{[\x20-\x7e\s]*\}\s*)$/,
-      'must be printable ASCII without spaces or line breaks, or the JSON of a key that has parts',
-    )
-    .meta({ description: 'Encrypted at rest, and never returned.' }),
+  api_key: keyText.max(4096).meta({ description: 'Encrypted at rest, and never returned.' }),
 })
 
 type View = Omit<z.infer<typeof providerKeyItem>, 'last_verified_at'> & {

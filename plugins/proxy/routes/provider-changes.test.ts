@@ -202,6 +202,28 @@ test('what makes no provider is refused by the name of its field, and changes no
   expect((await last()).generation).toBe(generation)
 })
 
+test('a key or a header that no request can carry is refused, wherever it is said', async () => {
+  const said = { type: 'openai', base_url: other.baseUrl() }
+  const broken = 'sk-test\n'
+  const cases: [object, string][] = [
+    [{ api_key: broken }, 'api_key'],
+    [{ keys: [{ api_key: broken }] }, 'keys.0.api_key'],
+    [{ headers: { 'x-team': broken } }, 'headers.x-team'],
+  ]
+  for (const [field, param] of cases) {
+    expect([param, (await add({ ...said, ...field, name: 'broken' })).status]).toEqual([param, 400])
+    const patched = await gateway.api('POST', '/api/config', { providers: { broken: { ...said, ...field } } })
+    expect([patched.status, patched.body.error.param]).toEqual([400, `providers.broken.${param}`])
+  }
+})
+
+test('a provider may be called as what every object has', async () => {
+  expect((await add({ ...mine(), name: 'constructor' })).status).toBe(201)
+  expect((await call('constructor/any')).status).toBe(200)
+  expect((await remove('constructor')).status).toBe(200)
+  expect((await call('constructor/any')).status).toBe(404)
+})
+
 test('only admins add, change and remove providers', async () => {
   const { key } = await gateway.signUp()
   const asked = [

@@ -8,6 +8,16 @@ export const providerName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
   error: 'expected a name of lower-case letters, digits, - and _',
 })
 
+/** A key as a request can carry it, so that a line break at its end is told to who sends it and not to callers. */
+export const keyText = z
+  .string()
+  .min(1)
+  .regex(
+    /^(?:[\x21-\x7e]+|\s*\{[\x20-\x7e\s]*\}\s*)$/,
+    'must be printable ASCII without spaces or line breaks, or the JSON of a key that has parts',
+  )
+const operatorKey = keyText.max(20_000)
+
 /** The settings of a provider that can be set at runtime, by their names in service.yaml. */
 export const providerFields = {
   type: name.meta({ description: 'The provider whose protocol it speaks, or a protocol.' }),
@@ -15,13 +25,9 @@ export const providerFields = {
     .url({ protocol: /^https?$/ })
     .max(2048)
     .meta({ description: 'Address of its API.' }),
-  api_key: z
-    .string()
-    .min(1)
-    .max(20_000)
-    .meta({ description: 'The one key to use; it is never shown again.' }),
+  api_key: operatorKey.meta({ description: 'The one key to use; it is never shown again.' }),
   keys: z
-    .array(z.strictObject({ api_key: z.string().min(1).max(20_000), weight: z.number().min(0).default(1) }))
+    .array(z.strictObject({ api_key: operatorKey, weight: z.number().min(0).default(1) }))
     .min(1)
     .max(100)
     .meta({ description: 'A pool of keys to share the calls among, instead of api_key.' }),
@@ -29,13 +35,26 @@ export const providerFields = {
   region: name.meta({ description: 'Where it runs models, such as eu.' }),
   models: z.array(name).max(1000).meta({ description: 'Which models it serves, as names or globs.' }),
   headers: z
-    .record(z.string().regex(/^[\w-]{1,100}$/), z.string().max(4000))
+    .record(
+      z.string().regex(/^[\w-]{1,100}$/),
+      z
+        .string()
+        .max(4000)
+        .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must be one line of Latin-1'),
+    )
     .meta({ description: 'Headers to send with each call; they are never shown again.' }),
   options: z.record(z.string(), z.unknown()).meta({ description: 'What only this provider knows.' }),
 }
 /** What an admin says of a provider. */
 export const said = z.strictObject(providerFields).partial()
 export type ProviderSaid = z.output<typeof said>
+
+/** What was said and is stored, maybe by a version that took other keys and headers. */
+export const storedSaid = said.extend({
+  api_key: z.string().optional(),
+  keys: z.array(z.strictObject({ api_key: z.string(), weight: z.number() })).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+})
 
 /** The fields that may hold secrets. Of headers and options it is not known which do. */
 const secretFields = ['api_key', 'keys', 'headers', 'options'] as const

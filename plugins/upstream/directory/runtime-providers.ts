@@ -9,7 +9,7 @@ import {
   type Secrets,
 } from '#kernel'
 import type { ProviderEntries } from '../sections.ts'
-import { type ProviderSaid, said, saidBy, sharedOf, shownOf, withheldOf } from './provider-said.ts'
+import { type ProviderSaid, saidBy, sharedOf, shownOf, storedSaid, withheldOf } from './provider-said.ts'
 
 /** Fields that are absent stay as they are; null goes back to what service.yaml says. */
 export type ProviderChange = { readonly [K in keyof ProviderSaid]?: ProviderSaid[K] | null | undefined }
@@ -102,7 +102,11 @@ export class RuntimeProviders {
 
   /** Whether there is such a provider only because it was added at runtime. */
   isAdded(provider: string): boolean {
-    return this.has(provider) && !(provider in this.#parts.configured) && !this.#parts.isPlugin(provider)
+    return (
+      this.has(provider) &&
+      !Object.hasOwn(this.#parts.configured, provider) &&
+      !this.#parts.isPlugin(provider)
+    )
   }
 
   /**
@@ -158,7 +162,7 @@ export class RuntimeProviders {
 
   #entryOf(provider: string, runtime: ProviderSaid): RuntimeEntry {
     const { base_url, api_key, keys, org_id, ...rest } = runtime
-    const { apiKey, keys: pool, ...configured } = this.#parts.configured[provider] ?? {}
+    const { apiKey, keys: pool, ...configured } = this.#configuredOf(provider) ?? {}
     const hasKeys = api_key !== undefined || keys !== undefined
     return {
       ...configured,
@@ -172,8 +176,14 @@ export class RuntimeProviders {
     } as RuntimeEntry
   }
 
+  /** The entry of service.yaml; a provider may be called as what every object has. */
+  #configuredOf(provider: string): Entry | undefined {
+    const { configured } = this.#parts
+    return Object.hasOwn(configured, provider) ? configured[provider] : undefined
+  }
+
   #open(sealed: string): ProviderSaid {
-    return said.parse(JSON.parse(this.#parts.secrets.decrypt(sealed)))
+    return storedSaid.parse(JSON.parse(this.#parts.secrets.decrypt(sealed)))
   }
 }
 

@@ -23,7 +23,7 @@ export const TokenInquiries = guardedToken<TokenInquiry>('token-inquiry')
 export const Moderation = guardedToken<Moderator>('moderation')
 
 export { destinationOf } from '../delivery/destination.ts'
-export { providerFields, providerName } from '../directory/provider-said.ts'
+export { keyText, providerFields, providerName } from '../directory/provider-said.ts'
 export { mostRoutes, type RouteRule, routeRule } from '../directory/route-section.ts'
 export type { RouteTable } from '../directory/route-table.ts'
 export type { ProviderChange, RuntimeProviders } from '../directory/runtime-providers.ts'
