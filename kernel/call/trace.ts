@@ -1,3 +1,4 @@
+import { addChange } from '../../kit/param-changes.ts'
 import type { BroughtText, InspectBrought } from '../chain/brought.ts'
 import type { Varies } from '../chain/varies.ts'
 import type { Attempt } from './attempt.ts'
@@ -6,8 +7,6 @@ import type { Completion, ModelRequest } from './canonical.ts'
 import { Findings, type SafetyFinding, type TraceFinding } from './findings.ts'
 import { readOnlyTrace } from './read-only.ts'
 import type { Cached, Decision, Note, Rewrite, Skip, Timing } from './trace-records.ts'
-
-const none: readonly TraceFinding[] = []
 
 /** The facts that a call's chain knows and the call does not. */
 export interface ChainFacts {
@@ -131,7 +130,7 @@ export class Trace {
   }
 
   get findings(): readonly TraceFinding[] {
-    return this.#findings?.all ?? none
+    return this.#findings?.all ?? []
   }
 
   /**
@@ -161,14 +160,14 @@ export class Trace {
     this.#decisions.push(decision)
   }
 
-  /** Parameters that were changed or dropped: `max_tokens->max_completion_tokens`, `-seed`. */
+  /** Parameters that were changed or dropped, the first of them: `max_tokens->max_completion_tokens`, `-seed`. */
   get paramsChanged(): readonly string[] {
     return this.#paramsChanged
   }
 
   /** Names a parameter that was changed or dropped, once however often it is said. */
   changeParam(change: string): void {
-    if (!this.#paramsChanged.includes(change)) this.#paramsChanged.push(change)
+    addChange(this.#paramsChanged, change)
   }
 
   /** A request as JSON. The next use of the same request gets the same text, so long prompts are written once. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { newId } from '../../kit/id.ts'
 import type { IpRanges } from '../../kit/ip-ranges.ts'
+import { listOfChanges } from '../../kit/param-changes.ts'
 import { Call } from '../call/call.ts'
 import { Exchange } from '../call/exchange.ts'
 import { CallFirstContent, CallStarted, type Outcome } from '../call/outcome.ts'
@@ -179,6 +180,7 @@ export class HttpExchange extends Exchange {
 
   #head(status: number, type: string, about: Readonly<Record<string, string | number>>): void {
     const trace = this.call?.trace
+    if (trace?.paramsChanged.length) trace.header('x-params-changed', listOfChanges(trace.paramsChanged))
     const headers: Record<string, string | number> = {
       'content-type': type,
       'x-request-id': this.#id,
@@ -187,10 +189,6 @@ export class HttpExchange extends Exchange {
       ...about,
     }
     if (this.#wire.idHeader !== undefined) headers[this.#wire.idHeader] = this.#id
-    if (trace && trace.paramsChanged.length > 0) {
-      trace.header('x-params-changed', trace.paramsChanged.join(', '))
-      headers['x-params-changed'] = trace.headers['x-params-changed']!
-    }
     this.#res.writeHead(status, this.#view.headers(headers, this.call))
   }
 

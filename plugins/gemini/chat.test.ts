@@ -300,6 +300,23 @@ describe('tools', () => {
     })
     expect(response.headers.get('x-params-changed')).toContain('thought_signature')
   })
+
+  it('without end are told of in part, in a header that clients take', async () => {
+    const named = (count: number, length: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`${n}`.padEnd(length, 'x'), 1]))
+    const asked = async (fields: Record<string, number>) => {
+      const { response } = await ask({ tools: [{ ...weather, ...fields }] })
+      return { response, header: response.headers.get('x-params-changed')! }
+    }
+    for (const fields of [named(20_000, 6), named(60, 50), named(40, 3000)]) {
+      const { header } = await asked(fields)
+      expect(header).toMatch(/^-tools\.0x+, -tools\.1x+, .*, more$/)
+      expect(header.length).toBeLessThan(2010)
+    }
+    expect((await asked(named(1, 3000))).header).toBe(`-tools.0${'x'.repeat(92)}`)
+    const { response } = await asked(named(500, 6))
+    expect((await traceOf(played.gateway, response)).params_dropped).toHaveLength(100)
+  })
 })
 
 describe('ends', () => {
