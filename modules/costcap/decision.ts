@@ -94,6 +94,25 @@ export class Decisions {
     }
   }
 
+  /** Sets apart what a call that a plugin makes for a caller may cost where it is sent: it goes there or nowhere. */
+  async at(
+    call: Call,
+    place: Pick<Candidate, 'provider' | 'model'>,
+    caps: readonly Cap[],
+  ): Promise<Decision> {
+    const estimate = this.estimate(call, place)
+    const claim = this.#claim(caps, estimate)
+    const answer = await this.#parts.use(Spend).reserve(claim)
+    return {
+      claim,
+      answer,
+      target: estimate.target,
+      isServed: true,
+      share: shareBefore(answer),
+      lowered: undefined,
+    }
+  }
+
   /** What a call would cost at a place. */
   estimate(call: Call, place: Pick<Candidate, 'provider' | 'model'>): CostEstimate {
     const { use } = this.#parts

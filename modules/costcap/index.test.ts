@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Answer, ask } from '../../test/ask.ts'
 import { bareChain } from '../../test/bare.ts'
+import { writeDropins } from '../../test/dropins.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -11,7 +12,16 @@ const prices = {
 }
 const whole = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 }
 
+/** Asks the dear model about each call, for its caller, and lets the call go on without an answer. */
+const judge = {
+  manifest: { stage: 'verify', failure: 'open', permissions: ['body:write', 'models:10'] },
+  setup: `return { async request(call) {
+    await ctx.complete({ model: 'gpt-4o', max_tokens: 100, messages: call.request.messages }, { on: call, as: 'caller' })
+  } }`,
+}
+
 let upstream: Upstream
+let removeDropins: () => Promise<void>
 let gateway: TestGateway
 let user: { userId: string; key: string }
 let users = 0
@@ -19,7 +29,9 @@ const told: { type: string; data: Record<string, unknown> }[] = []
 
 beforeAll(async () => {
   upstream = await startUpstream()
-  gateway = await startGateway({ upstream, config: { prices } })
+  const { folder, remove } = await writeDropins({ judge })
+  removeDropins = remove
+  gateway = await startGateway({ upstream, config: { prices, plugin_dirs: [folder] } })
   await bareChain(gateway)
   gateway.kernel.events.onAny((data, { type }) => {
     if (/^(cost|spend)\./.test(type.name))
@@ -42,6 +54,7 @@ afterEach(() => {
 afterAll(async () => {
   await gateway.close()
   await upstream.close()
+  await removeDropins()
 })
 
 const settings = (config: object) =>
@@ -420,6 +433,32 @@ describe('a call that is tried at several places', () => {
     expect((await call()).status).toBe(429)
     expect(asked()).toEqual(['gpt-4o-mini'])
     await gateway.module('fallbackrouter', { enabled: false, config: { chains: null } })
+  })
+})
+
+describe.each([false, true])('what a plugin asks for the caller, streamed: %j', (stream) => {
+  beforeEach(() => gateway.module('judge', { enabled: true }))
+  afterEach(() => gateway.module('judge', { enabled: false }))
+
+  test('counts under the caps of the caller once, as soon as it is over', async () => {
+    await settings({})
+    await setCap({ daily_cap: 1 })
+    expect((await call({ stream })).status).toBe(200)
+    await spent(0.033)
+    const { cap } = await spend()
+    expect(cap.remaining_daily).toBe(0.967)
+  })
+
+  test('is not asked where a cap has no room for it, however many calls ask at once', async () => {
+    await settings({ daily_usd: { key: 0.1 } })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call({ stream })))
+    await expect.poll(async () => (await spend()).today).toBeGreaterThan(0.03)
+    expect(statuses(answers)[200]).toBeGreaterThan(0)
+    const millis = { 'gpt-4o': 30, 'gpt-4o-mini': 3 }
+    const asked = upstream.requests.map(({ body }) => (body as { model: keyof typeof millis }).model)
+    const usd = asked.reduce((sum, model) => sum + millis[model], 0) / 1000
+    expect(usd).toBeLessThanOrEqual(0.1)
+    await spent(usd)
   })
 })
 

@@ -1,4 +1,14 @@
-import { type Call, type Cap, type CapStanding, defineModule, type Outcome, Spend, SpendShare } from '#kernel'
+import {
+  type Attempt,
+  type Call,
+  CallSettled,
+  type Cap,
+  type CapStanding,
+  defineModule,
+  type Outcome,
+  Spend,
+  SpendShare,
+} from '#kernel'
 import { capShare, nanoOf, usdOf } from '#kit'
 import { compileCaps, settings as schema } from './caps.ts'
 import { type Decision, Decisions } from './decision.ts'
@@ -31,7 +41,7 @@ export default defineModule({
   },
 
   setup(context, fills) {
-    const { id, settings, mode, slot, use, find, targets } = context
+    const { id, settings, mode, slot, on, use, find, targets } = context
     const capsBySettings = compileCaps(settings)
     const mostNano = settings.max_call_usd === undefined ? undefined : nanoOf(settings.max_call_usd)
     const reservations = slot<{ deciding?: Promise<Decision>; made?: Reservation }>(() => ({}))
@@ -80,6 +90,20 @@ export default defineModule({
       return call.withRequest({ model: lowered })
     }
 
+    /** Calls that a plugin makes for a caller meet modules at their attempts first, and have their cost set apart there. */
+    async function join(attempt: Attempt, call: Call, caps: readonly Cap[]): Promise<void> {
+      const kept = reservations(call)
+      kept.deciding ??= decisions.at(call, attempt, caps)
+      const decision = await kept.deciding
+      const { granted, nano, standings, refusedBy: at } = decision.answer
+      if (!granted) throw refusedBy(standings[at!]!, nano)
+      kept.made ??= new Reservation(decision, () => use(Spend))
+      await enter(kept.made, attempt, call)
+    }
+
+    const enter = (made: Reservation, attempt: Attempt, call: Call): Promise<void> | undefined =>
+      made.enter(attempt, () => decisions.estimate(call, attempt).nano)
+
     async function settle(
       deciding: Promise<Decision>,
       made: Reservation | undefined,
@@ -96,6 +120,13 @@ export default defineModule({
       })
     }
 
+    // Its trace is written later than listeners are told, so what is settled here is counted before the roll-up has it.
+    on(CallSettled, ({ outcome, call }) => {
+      if (!isForCaller(call)) return undefined
+      const { deciding, made } = reservations(call)
+      return deciding && settle(deciding, made, outcome, call)
+    })
+
     const hasOwn = capsBySettings !== undefined || mostNano !== undefined
 
     return {
@@ -107,7 +138,13 @@ export default defineModule({
       attempt(attempt, call) {
         const { reached, isLowered } = fills(call)
         if (reached && !isLowered) throw refusedBy(reached, 0)
-        return reservations(call).made?.enter(attempt, () => decisions.estimate(call, attempt).nano)
+        if (isForCaller(call)) {
+          // In shadow nothing would settle it.
+          const caps = mode === 'enforce' ? capsOn(call) : []
+          return caps.length === 0 ? undefined : join(attempt, call, caps)
+        }
+        const { made } = reservations(call)
+        return made && enter(made, attempt, call)
       },
       settled(outcome, call) {
         const { deciding, made } = reservations(call)
@@ -116,6 +153,9 @@ export default defineModule({
     }
   },
 })
+
+/** Whether a plugin asks a model on the account of the caller of another call. */
+const isForCaller = ({ origin, principal }: Call): boolean => origin?.principal.keyId === principal.keyId
 
 /** Says in the trace how full the fullest cap of a call is, for alerts on budgets; over all configurations that it passes. */
 function noteBudget({ trace: { facts } }: Call, standings: readonly CapStanding[]): void {
