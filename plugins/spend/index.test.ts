@@ -146,6 +146,18 @@ describe('a user', () => {
   })
 })
 
+test('what is left of a cap agrees with what is spent, also where nothing enforces it', async () => {
+  await gateway.api('PUT', `/api/users/${user.userId}/spend/cap`, { daily_cap: 1, monthly_cap: 2 })
+  upstream.reply({ usage: { prompt_tokens: 0, completion_tokens: 1000, total_tokens: 1000 }, times: 2 })
+  for (const today of [0.0119, 0.0238]) {
+    await call('gpt-4o', 1000)
+    await expect.poll(async () => (await get(`/api/users/${user.userId}/spend`)).today).toBe(today)
+    const left = { remaining_daily: 1 - today, remaining_monthly: 2 - today }
+    expect((await get(`/api/users/${user.userId}/spend`)).cap).toMatchObject(left)
+    expect(await get(`/api/users/${user.userId}/spend/cap`)).toMatchObject(left)
+  }
+})
+
 test('caps are set field by field, cleared by null, and checked', async () => {
   const path = `/api/users/${user.userId}/spend/cap`
   const set = async (body: object) => gateway.api('PUT', path, body)

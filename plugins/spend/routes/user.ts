@@ -3,6 +3,7 @@ import {
   type Cap,
   type CapStanding,
   type Context,
+  type FigureSums,
   Figures,
   forbidden,
   kernelServices,
@@ -17,6 +18,11 @@ import { userCap, userHistory, userSpend } from './shapes.ts'
 interface Parts {
   readonly caps: UserCaps
   readonly spend: Spend
+}
+
+/** A period, and what the roll-up has of it. */
+interface Spent extends Period {
+  readonly sums: FigureSums
 }
 
 /** The configuration of `costcap` that caps of users are enforced by. */
@@ -35,12 +41,20 @@ export function userRoutes(context: Context<unknown>, { caps, spend }: Parts): v
     return (await use(kernelServices.accounts).user(id)).id
   }
 
-  async function capOf(id: string): Promise<{ view: z.infer<typeof userCap>; reservedNano: number }> {
-    const [row, standings] = [await caps.get(id), await spend.standings(enforcer, caps.of(id))]
+  /** The caps of a user as they stand, and what the roll-up has of their periods. */
+  async function capOf(id: string) {
+    const row = await caps.get(id)
     const now = Date.now()
-    const [day, month] = (['day', 'month'] as const).map((kind) => periodAt(now, { ...row, kind }))
+    const periodOf = async (kind: 'day' | 'month'): Promise<Spent> => {
+      const period = periodAt(now, { ...row, kind })
+      return { ...period, sums: await use(Figures).since('user', id, period.start) }
+    }
+    const [daily, monthly] = await Promise.all([periodOf('day'), periodOf('month')])
+    const standings = await spend.standings(enforcer, caps.of(id))
     return {
-      view: viewOf(row, standings, { day: day!, month: month! }),
+      daily,
+      monthly,
+      view: viewOf(row, standings, { daily, monthly }),
       reservedNano: standings[0]?.reservedNano ?? 0,
     }
   }
@@ -55,26 +69,20 @@ export function userRoutes(context: Context<unknown>, { caps, spend }: Parts): v
     throws: [404],
     async handle({ params, principal }) {
       const id = await seen(params.id, principal)
-      const { view, reservedNano } = await capOf(id)
-      const { timezone } = view
-      const now = Date.now()
-      const [today, month] = await Promise.all(
-        (['day', 'month'] as const).map((kind) =>
-          use(Figures).since('user', id, periodAt(now, { kind, timezone }).start),
-        ),
-      )
+      const { view, reservedNano, daily, monthly } = await capOf(id)
+      const [today, month] = [daily.sums, monthly.sums]
       return {
         user_id: id,
-        today: usdOf(today!.costNano),
-        month: usdOf(month!.costNano),
-        tokens_in: month!.tokensIn,
-        tokens_out: month!.tokensOut,
-        requests_today: today!.requests,
-        requests_month: month!.requests,
+        today: usdOf(today.costNano),
+        month: usdOf(month.costNano),
+        tokens_in: month.tokensIn,
+        tokens_out: month.tokensOut,
+        requests_today: today.requests,
+        requests_month: month.requests,
         currency: 'USD' as const,
         cap: view,
         reserved_usd: usdOf(reservedNano),
-        as_of: new Date(now).toISOString(),
+        as_of: new Date().toISOString(),
       }
     },
   })
@@ -125,13 +133,16 @@ export function userRoutes(context: Context<unknown>, { caps, spend }: Parts): v
 function viewOf(
   { daily_cap, monthly_cap, soft_cap, downgrade_model, ...rest }: UserCap,
   standings: readonly CapStanding[],
-  { day, month }: { readonly day: Period; readonly month: Period },
+  spent: Readonly<Record<Cap['period'], Spent>>,
 ): z.infer<typeof userCap> {
+  /** A count may be behind the roll-up for a while, as where nothing enforces the cap. */
   const leftOf = (period: Cap['period'], nano: number | null): number | null => {
     const found = standings.find(({ cap }) => cap.period === period)
     if (!found || nano === null) return null
-    const { mostNano, spentNano, reservedNano } = found
-    return usdOf(Math.max(0, mostNano - spentNano - reservedNano))
+    const { cap, mostNano, spentNano, reservedNano } = found
+    const { costNano, ownKeyNano } = spent[period].sums
+    const tracedNano = cap.ownKeys ? costNano : costNano - ownKeyNano
+    return usdOf(Math.max(0, mostNano - Math.max(spentNano, tracedNano) - reservedNano))
   }
   return {
     daily_cap,
@@ -142,7 +153,7 @@ function viewOf(
     configured: standings.length > 0,
     remaining_daily: leftOf('daily', daily_cap),
     remaining_monthly: leftOf('monthly', monthly_cap),
-    resets_at: { daily: isoOf(day.end), monthly: isoOf(month.end) },
+    resets_at: { daily: isoOf(spent.daily.end), monthly: isoOf(spent.monthly.end) },
   }
 }
 
