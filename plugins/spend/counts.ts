@@ -1,8 +1,7 @@
 import type { Budget, Cap, CapStanding, Left, SpendAnswer, SpendClaim } from '#kernel'
-import { capShare, detach } from '#kit'
+import { addRecentCost, capShare, dearestRecent, detach, type RecentCosts } from '#kit'
 import { mostBelow, pairOf, sharedOf, standingsOf, unlimited, usedBy } from './claims.ts'
 import type { Periods } from './periods.ts'
-import { addCost, dearest, type RecentCosts } from './recent.ts'
 import type { Told } from './told.ts'
 
 /** A reservation that is not settled, by its id. */
@@ -67,7 +66,7 @@ export class CapCounts {
 
   async settle({ claim: { by, caps }, id, used }: Settled): Promise<void> {
     const { budget, open, recent, told } = this.#parts
-    if (used.model !== undefined && used.nano > 0) addCost(recent, used.model, used.nano, Date.now())
+    if (used.model !== undefined && used.nano > 0) addRecentCost(recent, used.model, used.nano, Date.now())
     if (id === undefined) return
     open.delete(id)
     const isSettled = await budget(by).settle({ id }, usedBy(used))
@@ -103,7 +102,7 @@ export class CapCounts {
 
   #amountOf({ nano, unknownOf, otherwiseNano }: SpendClaim): Pick<SpendAnswer, 'nano' | 'basis'> {
     if (unknownOf === undefined) return { nano, basis: 'estimate' }
-    const recent = dearest(this.#parts.recent, unknownOf, Date.now())
+    const recent = dearestRecent(this.#parts.recent, unknownOf, Date.now())
     if (recent !== undefined && recent >= nano) return { nano: recent, basis: 'recent' }
     if (recent === undefined && otherwiseNano !== undefined && otherwiseNano >= nano)
       return { nano: otherwiseNano, basis: 'otherwise' }

@@ -13,7 +13,7 @@ interface Dearest {
 /** What calls of models have cost at the most lately: plain data, as it outlives reloads. */
 export type RecentCosts = Map<string, Dearest>
 
-export function addCost(costs: RecentCosts, model: string, nano: number, now: number): void {
+export function addRecentCost(costs: RecentCosts, model: string, nano: number, now: number): void {
   const known = currentOf(costs, model, now)
   costs.delete(model)
   if (costs.size >= mostModels) costs.delete(costs.keys().next().value!)
@@ -21,7 +21,7 @@ export function addCost(costs: RecentCosts, model: string, nano: number, now: nu
 }
 
 /** The cost of the dearest call of a model in this hour and the last one, in nano-dollars; undefined when there was none. */
-export function dearest(costs: RecentCosts, model: string, now: number): number | undefined {
+export function dearestRecent(costs: RecentCosts, model: string, now: number): number | undefined {
   const { nano, before } = currentOf(costs, model, now)
   return Math.max(nano, before) || undefined
 }
