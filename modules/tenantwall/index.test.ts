@@ -23,6 +23,8 @@ const plugins: Record<string, Dropin> = {
 
 const base = '/api/modules/tenantwall/tenants'
 const model = 'gpt-4o-mini'
+/** An answer of 100 tokens costs $0.01 and $1. */
+const [cheap, dear] = ['cheap', 'dear']
 
 interface User {
   readonly userId: string
@@ -41,7 +43,14 @@ beforeAll(async () => {
   const dropins = await writeDropins(plugins)
   remove = dropins.remove
   config = {
-    prices: { [`openai/${model}`]: { input_usd_per_m: 100_000, output_usd_per_m: 0 } },
+    prices: {
+      [`openai/${model}`]: { input_usd_per_m: 100_000, output_usd_per_m: 0 },
+      [`openai/${cheap}`]: { input_usd_per_m: 0, output_usd_per_m: 100 },
+      [`openai/${dear}`]: { input_usd_per_m: 0, output_usd_per_m: 10_000 },
+    },
+    providers: {
+      openai: { base_url: upstream.baseUrl(), api_key: 'sk-test', models: [model, cheap, dear] },
+    },
     plugin_dirs: [dropins.folder],
   }
   gateway = await startGateway({ upstream, dataDir, config })
@@ -162,6 +171,92 @@ test('what a plugin asks on the account of a user counts for the tenant', async 
   upstream.reply({ content: 'hi', usage: { prompt_tokens: 7, completion_tokens: 3 }, times: 2 })
   expect((await say(one)).status).toBe(200)
   await vi.waitFor(async () => expect(await usageOf(one.id)).toMatchObject([{ used: 1 }, { used: 20 }]))
+  await gateway.module('judge', { enabled: false })
+})
+
+describe.each([
+  ['plain', {}],
+  ['streamed', { stream: true }],
+])('a quota of spending, %s', (_, mode) => {
+  const short = { ...mode, model: cheap, max_tokens: 100 }
+  const answer = { content: 'hi', usage: { prompt_tokens: 10, completion_tokens: 100 }, delayMs: 50 }
+  const always = { times: Number.POSITIVE_INFINITY }
+  const spentBy = (asked: readonly { body: unknown }[]): number =>
+    asked.reduce((sum, { body }) => sum + ((body as { model: string }).model === dear ? 100 : 1), 0) / 100
+  const many = (user: User, more: object) => Promise.all(Array.from({ length: 20 }, () => say(user, more)))
+  const settled = (id: string, used: number) =>
+    vi.waitFor(async () => expect((await usageOf(id))[0]).toMatchObject({ used }))
+
+  test('has no room for attempts at dearer places than it was asked for', async () => {
+    const one = await tenantWith({ spend_usd_per_month: 2.5 })
+    const chains = { [cheap]: [cheap, dear] }
+    await gateway.module('fallbackrouter', { enabled: true, config: { chains, failure_threshold: 1000 } })
+    upstream.reply({ model: cheap }, { status: 500, ...always })
+    upstream.reply({ model: dear }, { ...answer, ...always })
+    const answers = await many(one, short)
+    await gateway.module('fallbackrouter', { enabled: false, config: { chains: null, failure_threshold: null } })
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
+    expect(answers.find(({ status }) => status !== 200)).toMatchObject(usedUp('spend_usd_per_month'))
+    await settled(one.id, 2)
+  })
+
+  test('has all attempts of a call set apart that are made at the same time', async () => {
+    const one = await tenantWith({ spend_usd_per_month: 2.5 })
+    await gateway.module('multicall', { enabled: true, config: { models: [cheap, dear], mode: 'all' } })
+    upstream.reply({ ...answer, ...always })
+    await many(one, { ...short, stream: false })
+    await gateway.module('multicall', { enabled: false, config: { models: null, mode: null } })
+    const spent = spentBy(upstream.requests)
+    expect(spent).toBeLessThanOrEqual(2.5)
+    await settled(one.id, spent)
+  })
+
+  test('has room for what answers of unknown length have cost before', async () => {
+    const one = await tenantWith({ spend_usd_per_month: 2.5 })
+    upstream.reply({ ...answer, usage: { prompt_tokens: 10, completion_tokens: 8000 }, ...always })
+    expect((await say(one, { ...mode, model: cheap })).status).toBe(200)
+    await settled(one.id, 0.8)
+    const answers = await many(one, { ...mode, model: cheap })
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
+    await settled(one.id, 2.4)
+  })
+
+  test('that is only set apart for calls under way has room again soon', async () => {
+    const one = await tenantWith({ spend_usd_per_month: 0.05 })
+    upstream.reply({ hang: true, times: 5 })
+    const leaving = new AbortController()
+    const underWay = Array.from({ length: 5 }, () =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${one.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...short, messages: [{ role: 'user', content: 'hello' }] }),
+        signal: leaving.signal,
+      }),
+    )
+    await upstream.received(5)
+    const refused = await say(one, short)
+    expect(refused).toMatchObject(usedUp('spend_usd_per_month'))
+    expect(refused.headers.get('retry-after')).toBe('5')
+    expect(refused.body.error.message).toContain('0 is used and 0.05 set apart for calls under way')
+    leaving.abort()
+    await Promise.allSettled(underWay)
+    await settled(one.id, 0)
+    upstream.reply({ ...answer, usage: { prompt_tokens: 10, completion_tokens: 500 } })
+    expect((await say(one, short)).status).toBe(200)
+    await settled(one.id, 0.05)
+    const late = await say(one, short)
+    expect(late).toMatchObject(usedUp('spend_usd_per_month'))
+    expect(late.body.error.message).toContain('is used up')
+  })
+})
+
+test('what a plugin asks on the account of a user is not asked where a quota has no room', async () => {
+  const one = await tenantWith({ tokens_per_day: 45, requests_per_day: 10 })
+  await gateway.module('judge', { enabled: true })
+  upstream.reply({ content: 'hi', usage: { prompt_tokens: 20, completion_tokens: 2 } })
+  expect((await say(one, { max_tokens: 40 })).status).toBe(500)
+  expect(upstream.requests).toHaveLength(0)
+  await vi.waitFor(async () => expect(await usageOf(one.id)).toMatchObject([{ used: 1 }, { used: 0 }]))
   await gateway.module('judge', { enabled: false })
 })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CallSettled, defineModule, type Principal, Tenants } from '#kernel'
+import { type Call, CallSettled, defineModule, type Principal, Tenants } from '#kernel'
 import { detach, personalOfUsers, timezoneSchema } from '#kit'
 import { quotasSchema } from './quotas.ts'
 import type { Tenant } from './records.ts'
@@ -47,11 +47,12 @@ export default defineModule({
       if (found?.suspended) throw suspended()
       return found
     }
+    /** The tenant for whose user a plugin makes a call. */
+    const tenantBehind = ({ origin, principal: { tenant, userId } }: Call): Tenant | undefined =>
+      origin && userId !== undefined && tenant !== undefined ? tenancy.find(tenant) : undefined
     on(CallSettled, ({ call, outcome }) => {
-      const { tenant, userId } = call.principal
-      const found =
-        call.origin && userId !== undefined && tenant !== undefined ? tenancy.find(tenant) : undefined
-      if (found) detach('what a plugin used for a tenant', wall.charge(found, outcome))
+      const found = tenantBehind(call)
+      if (found) detach('what a plugin used for a tenant', wall.charge(found, outcome, call))
     })
 
     return {
@@ -67,6 +68,8 @@ export default defineModule({
         if (call.principal.type === 'user' && settings.unassigned === 'refuse') throw unassigned()
         return undefined
       },
+      attempt: (attempt, call) =>
+        call.principal.tenant === undefined ? undefined : wall.attempt(attempt, call, tenantBehind(call)),
       settled: (outcome, call) => wall.leave(outcome, call),
     }
   },

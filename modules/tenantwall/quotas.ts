@@ -135,13 +135,62 @@ export function stateOf({ quota, unit, limit }: QuotaClaim, left: Left): z.infer
   }
 }
 
-/** The refusal of a call whose tenant has used a quota up. It tells the caller of its own tenant only. */
-export function exhausted(claim: QuotaClaim, retryMs: number | undefined): GatewayError {
-  const { quota, limit, unit } = claim
+/** Whether a quota is of what calls use, which is known when they are over; the rest of what is set apart for them comes back then. */
+export const isUsage = ({ unit }: QuotaClaim): boolean => unit === 'tokens' || unit === 'spend'
+
+/** Claims of the same amounts for as long as a call is under way, which say what part of a quota is only set apart; they refuse nothing. */
+export const reservedOf = (claims: readonly QuotaClaim[]): Claim[] =>
+  claims.filter(isUsage).map(({ name, quota, amount }) => ({
+    name,
+    unit: `reserved ${quota}`,
+    amount,
+    limit: { kind: 'concurrency', most: Number.MAX_SAFE_INTEGER },
+  }))
+
+/** Calls under way end soon, and most use less than what was set apart for them. */
+const soonMs = 5000
+
+/** A quota that has no room for a call. */
+interface Full {
+  readonly claim: QuotaClaim
+  readonly retryMs: number | undefined
+  /** What is used, and what is set apart, where only calls under way stand in the way. */
+  readonly soon: { readonly used: number; readonly reserved: number } | undefined
+}
+
+/** The refusal by the quota that has no room for longest, by how these claims stand and then what is set apart under them. */
+export function refusalOf(
+  claims: readonly QuotaClaim[],
+  left: readonly Left[],
+): { readonly claim: QuotaClaim; readonly isSoon: boolean; readonly error: GatewayError } {
+  const ofUsage = claims.filter(isUsage)
+  const full = claims.flatMap((claim, i): Full[] => {
+    const { used, retryMs } = left[i]!
+    if (retryMs === 0) return []
+    const reserved = isUsage(claim) ? left[claims.length + ofUsage.indexOf(claim)]!.used : 0
+    const spent = Math.max(0, used - reserved)
+    const isSoon = reserved > 0 && spent < claim.limit.most && spent + claim.amount <= claim.limit.most
+    return [
+      isSoon
+        ? { claim, retryMs: soonMs, soon: { used: spent, reserved } }
+        : { claim, retryMs, soon: undefined },
+    ]
+  })
+  const msOf = ({ retryMs = Number.POSITIVE_INFINITY }: Full): number => retryMs
+  const longest = full.reduce((one, other) => (msOf(other) > msOf(one) ? other : one))
+  return { claim: longest.claim, isSoon: longest.soon !== undefined, error: refusedBy(longest) }
+}
+
+/** The refusal of a call that a quota has no room for. It tells the caller of its own tenant only. */
+function refusedBy({ claim: { quota, limit, unit }, retryMs, soon }: Full): GatewayError {
   const retryAfterS = retryMs === undefined ? undefined : Math.max(1, Math.ceil(retryMs / 1000))
-  const most = unit === 'spend' ? usdOf(limit.most) : limit.most
+  const shown = (amount: number): number => (unit === 'spend' ? usdOf(amount) : amount)
+  const most = shown(limit.most)
+  const why = soon
+    ? `has no room for this call yet: ${shown(soon.used)} is used and ${shown(soon.reserved)} set apart for calls under way`
+    : 'is used up'
   const when = retryAfterS === undefined ? 'Ask an admin to raise it' : `Try again in ${retryAfterS} s`
-  return rateLimited(`Your organisation's quota of ${most} ${kinds[quota].words} is used up. ${when}.`, {
+  return rateLimited(`Your organisation's quota of ${most} ${kinds[quota].words} ${why}. ${when}.`, {
     retryAfterS,
     details: { quota, limit: most, retry_after_s: retryAfterS ?? null },
   })
