@@ -130,7 +130,7 @@ export class Wall {
   ): Promise<void> {
     if (!extra) return void (await settle())
     await extra.reservation.settle(settle)
-    if (cost && provider !== undefined && hasSpend(this.#quotasOf(extra.tenant)))
+    if (cost?.totalNano && provider !== undefined && hasSpend(this.#quotasOf(extra.tenant)))
       this.#learn({ of: nameOf(extra.tenant, `${provider}/${model}`), nano: cost.totalNano })
   }
 
@@ -156,9 +156,9 @@ export class Wall {
 
   /** What further attempts use is set apart beside what a call has. */
   #extra(tenant: Tenant, first: Usage): Extra {
-    const claimsOf = (usage: Usage) => this.claims(tenant, { ...nothing, ...usage }).filter(isUsage)
+    const usageClaims = (usage: Usage) => this.claims(tenant, { ...nothing, ...usage }).filter(isUsage)
     const reservation = new Reservation<keyof Usage>(first, async (to, from) => {
-      const [before, all] = [claimsOf(from), claimsOf(to)]
+      const [before, all] = [usageClaims(from), usageClaims(to)]
       const claims = all.map((claim, i) => ({ ...claim, amount: claim.amount - before[i]!.amount }))
       const held = await this.budget.reserve([...claims, ...reservedOf(claims)], { leaseMs })
       this.#obey(all, held)
