@@ -27,6 +27,8 @@ export interface TraceSummary {
   readonly wire: string
   readonly session_id: string | undefined
   readonly user_id: string | undefined
+  /** Another user whose words it has, as it repeats a call of that one. */
+  readonly source_user_id?: string
   /** Absent where users belong to no tenant. */
   readonly tenant?: string | undefined
   readonly key_id: string

@@ -41,14 +41,24 @@ export async function pastCallOf(
 /** Modules that answer from an answer of before, or of a call that runs at the moment. */
 export const answeringFromMemory = ['playback', 'cachelayer', 'semanticcache', 'embedcache', 'inflight']
 
+/** The user whose words a call has: its caller, or who said what it repeats. */
+export const sourceUserOf = (trace: Pick<TraceSummary, 'user_id' | 'source_user_id'>): string | undefined =>
+  trace.source_user_id ?? trace.user_id
+
 /** Makes a call of the past again, with this request: in the same project with the same tags, and past the caches. */
 export function repeatCall(
   call: (request: ModelRequest, options: CallOptions) => MadeCall,
-  { id: parent, project, tags }: TraceSummary,
+  trace: TraceSummary,
   request: ModelRequest,
   caller: Pick<CallOptions, 'as' | 'ip' | 'signal'>,
 ): MadeCall {
-  return call(request, { ...caller, source: 'replay', parent, project, tags, skip: answeringFromMemory })
+  const { id: parent, project, tags } = trace
+  const sourceUser = sourceUserOf(trace)
+  return call(request, {
+    ...caller,
+    ...{ source: 'replay', parent, project, tags, skip: answeringFromMemory },
+    ...(sourceUser !== undefined && { sourceUser }),
+  })
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -11,10 +11,7 @@ export interface CompleteOptions {
   readonly budgetUsd?: number
   /** The call on whose behalf it is made: it ends with that one, and is traced as its child. */
   readonly on?: Call
-  /**
-   * In place of `on`, a call that it follows: its child just the same, bound to the same places, but not ended by its end. Not for
-   * modules in a worker.
-   */
+  /** In place of `on`, a call that it follows: its child and bound as it is, but not ended with it. Not for modules in a worker. */
   readonly after?: Call
   /**
    * With whose keys and on whose account: the gateway's, out of the plugin's budget, or those of the caller of that call. The
@@ -60,6 +57,8 @@ export interface CallOptions {
   readonly session?: string
   /** The id of the trace that it belongs to. */
   readonly parent?: string
+  /** The user whose words it repeats, which is the caller or another one: its trace is data of that user, too. */
+  readonly sourceUser?: string
   readonly credential?: CallCredential
   /** Ids of modules that it passes by, such as a cache; never those that guard, which `skip` in docs/plugins/contract.md defines. */
   readonly skip?: readonly string[]

@@ -20,6 +20,7 @@ const readers = {
   operation: ({ operation }) => operation,
   wire: ({ wire }) => wire,
   user_id: ({ user_id }) => user_id,
+  source_user_id: ({ source_user_id }) => source_user_id,
   tenant: ({ tenant }) => tenant,
   key_id: ({ key_id }) => key_id,
   project: ({ project }) => project,

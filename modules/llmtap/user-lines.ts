@@ -53,7 +53,8 @@ const lineEnd = Buffer.from('\n')
 
 function isOf(line: Buffer, userId: string): boolean {
   try {
-    return (JSON.parse(line.toString()) as { user_id?: unknown }).user_id === userId
+    const { user_id, source_user_id } = JSON.parse(line.toString()) as Readonly<Record<string, unknown>>
+    return user_id === userId || source_user_id === userId
   } catch {
     return false
   }

@@ -25,7 +25,8 @@ export function callAs(
   options: CallOptions,
   generation: number,
 ): Call {
-  const { source = 'plugin', project = 'default', tags = {}, session, parent, ip = '', credential } = options
+  const { source = 'plugin', project = 'default', tags = {}, session, ip = '', credential } = options
+  const { parent, sourceUser } = options
   if (!callSources.includes(source)) throw badRequest(`There is no source ${source}.`, { param: 'source' })
   const operation = operationOf(request)
   const context = {
@@ -40,6 +41,7 @@ export function callAs(
   }
   const call = new Call({ id, operation, wire: wires[operation], principal, request, context })
   if (parent !== undefined) call.trace.facts.parent_id = parent
+  if (sourceUser !== undefined) call.trace.facts.source_user_id = sourceUser
   return call
 }
 
@@ -71,6 +73,8 @@ export function callFor(
     origin: on && (on.origin ?? { principal: on.principal, context: on.context }),
   })
   if (on) call.trace.facts.parent_id = on.id
+  const sourceUser = on?.trace.facts.source_user_id ?? on?.principal.userId
+  if (sourceUser !== undefined) call.trace.facts.source_user_id = sourceUser
   return call
 }
 

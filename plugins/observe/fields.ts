@@ -10,6 +10,7 @@ export const fields = {
   status: (row: TraceRow) => row.status,
   source: (row: TraceRow) => row.source,
   user_id: (row: TraceRow) => row.user_id,
+  source_user_id: (row: TraceRow) => row.source_user_id,
   key_id: (row: TraceRow) => row.key_id,
   project: (row: TraceRow) => row.project,
   session_id: (row: TraceRow) => row.session_id,

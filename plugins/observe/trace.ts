@@ -27,6 +27,7 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     operation: call.operation,
     wire: call.wire,
     user_id: principal.userId,
+    ...sourceOf(facts.source_user_id, principal.userId),
     ...(principal.tenant !== undefined && { tenant: principal.tenant }),
     key_id: principal.keyId,
     project: context.project,
@@ -63,6 +64,12 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     generation: context.generation,
     bodies,
   }
+}
+
+/** The other user whose words a call repeats. */
+function sourceOf(fact: unknown, userId: string | undefined): Pick<TraceRow, 'source_user_id'> | undefined {
+  const source = text(fact)
+  return source === undefined || source === userId ? undefined : { source_user_id: source }
 }
 
 /** The fields that only some calls have: modules they passed by, and changes to them. */

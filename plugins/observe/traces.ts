@@ -204,13 +204,19 @@ export class Traces {
     return new Cells(this.#log, userId ?? everybody, source)
   }
 
+  /** A user's traces, and those of others that repeat calls of that user. */
   async countOf(userId: string): Promise<number> {
-    return (await this.#log.list({ where: { user_id: userId }, limit: 0 })).total
+    const found = [{ user_id: userId }, { source_user_id: userId }].map((where) =>
+      this.#log.list({ where, limit: 0 }),
+    )
+    return (await Promise.all(found)).reduce((sum, { total }) => sum + total, 0)
   }
 
-  /** Deletes a user's traces with their bodies, and returns how many. Sums stay. */
+  /** Deletes these traces with their bodies, and returns how many. Sums stay. */
   eraseOf(userId: string): Promise<number> {
-    return this.#log.erase(({ user_id }) => user_id === userId)
+    return this.#log.erase(
+      ({ user_id, source_user_id }) => user_id === userId || source_user_id === userId,
+    )
   }
 
   status() {

@@ -28,6 +28,7 @@ export interface Origin {
   readonly ip: string
   readonly project: string
   readonly parent: string
+  readonly sourceUser?: string
   readonly signal: AbortSignal
 }
 

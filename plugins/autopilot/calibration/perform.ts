@@ -1,4 +1,5 @@
 import { type Context, type Principal, TraceReader } from '#kernel'
+import { sourceUserOf } from '#kit'
 import { allowsContent } from '../configuration/content.ts'
 import type { Configuration } from '../configuration/fields.ts'
 import { Budget } from './budget.ts'
@@ -48,7 +49,11 @@ export async function perform(performing: Performing, id: string, signal: AbortS
     // Whoever was taken off the list meanwhile, or erased, is left out.
     if (!past || !allowsContent(performing.content(), past.trace.user_id, past.trace.project)) return true
     const { project } = past.trace
-    const origin = { principal, ip: calibration!.ip, project, parent: trace, signal }
+    const sourceUser = sourceUserOf(past.trace)
+    const origin = {
+      ...{ principal, ip: calibration!.ip, project, parent: trace, signal },
+      ...(sourceUser !== undefined && { sourceUser }),
+    }
     const made = await allOf(
       calibration!.candidates.map((model) => {
         const before = known.get(answerId(id, trace, model))

@@ -1,5 +1,5 @@
 import { type Completion, type Context, type ModelRequest, newId, type Principal, Sealing } from '#kernel'
-import { type BodySeals, bodySeals, callProblem, collect, type PastCall, repeatCall } from '#kit'
+import { type BodySeals, bodySeals, callProblem, collect, type PastCall, repeatCall, sourceUserOf } from '#kit'
 import type { Caller } from './caller.ts'
 import { qualityOf, sideOf, targetOf, unmade } from './figures.ts'
 import type { RunRow, Visibility } from './row.ts'
@@ -71,11 +71,12 @@ export class RunMaker {
   ): Promise<RunRow> {
     const seal = await this.#seals.sealFor({ userId, tenant })
     const json = JSON.stringify(overrides)
+    const sourceUser = sourceUserOf(trace)
     return {
       id: newId('rpl_'),
       ...(userId !== undefined && { user_id: userId }),
       ...(tenant !== undefined && { tenant }),
-      ...(trace.user_id !== undefined && { source_user_id: trace.user_id }),
+      ...(sourceUser !== undefined && { source_user_id: sourceUser }),
       ...(batch !== undefined && { batch_id: batch }),
       visibility,
       status: 'running',

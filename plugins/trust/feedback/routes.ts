@@ -9,7 +9,7 @@ import {
   TraceReader,
   type TraceSummary,
 } from '#kernel'
-import { bodySeals, factName, listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { bodySeals, factName, listed, listOf, listQuery, shown, sourceUserOf, storedPage } from '#kit'
 import { scale, scaleOf, scoreOf } from './rating.ts'
 import type { FeedbackRow, FeedbackStore } from './store.ts'
 import { openedWords, sealedWords } from './words.ts'
@@ -102,6 +102,7 @@ export function addFeedbackRoutes(context: Context<unknown>, feedback: FeedbackS
         trace_id: traceId,
         author: principal!.userId ?? principal!.keyId,
         user_id: principal!.userId,
+        source_user_id: sourceUserOf(trace),
         ...rest,
         ...(rating !== undefined && { rating, scale: on!, score: scoreOf(rating, on!) }),
         ...(who !== undefined && { end_user: who }),

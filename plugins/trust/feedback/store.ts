@@ -19,6 +19,8 @@ const row = z.object({
   /** The user or the admin key that said it: each has one opinion of a call. */
   author: z.string(),
   user_id: text,
+  /** The user whose call it is about. */
+  source_user_id: text,
   rating: z.number().optional(),
   scale: scale.optional(),
   score: z.number().optional(),
@@ -54,7 +56,8 @@ export class FeedbackStore implements Feedback {
     this.#rows = store.collection('feedback', {
       schema: row,
       indexes: {
-        user: ({ user_id }) => user_id,
+        said_by: ({ user_id }) => user_id,
+        user: ({ user_id, source_user_id }) => [...new Set([user_id, source_user_id])],
         trace: ({ trace_id }) => trace_id,
         score: ({ score }) => score,
         updated: ({ updated_at }) => updated_at,
@@ -83,7 +86,7 @@ export class FeedbackStore implements Feedback {
     }
     const where =
       user !== undefined
-        ? { index: 'user', equals: user }
+        ? { index: 'said_by', equals: user }
         : trace !== undefined
           ? { index: 'trace', equals: trace }
           : { index: 'updated' }
@@ -119,7 +122,7 @@ export class FeedbackStore implements Feedback {
     for await (const [id] of this.#rows.scan({ index: 'updated', to })) await this.#rows.delete(id)
   }
 
-  /** Its rows, as personal data of users. */
+  /** Its rows, as personal data of users: of those who said it, and of those whose calls it is about. */
   get ofUsers(): KeptOfUser {
     return rowsOfUsers(this.#rows)
   }

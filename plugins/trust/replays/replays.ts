@@ -19,7 +19,8 @@ export class Replays {
       schema: replayRow,
       indexes: {
         created: ({ created_at }) => created_at,
-        user: ({ principal }) => principal.userId,
+        caller: ({ principal }) => principal.userId,
+        user: ({ principal, source_user_id }) => [...new Set([principal.userId, source_user_id])],
         status: ({ status }) => status,
       },
     })
@@ -51,7 +52,7 @@ export class Replays {
 
   /** Newest first; of one user, or of all. */
   list(user: string | undefined, page: PageOptions): Promise<Page<ReplayRow>> {
-    const where = user === undefined ? { index: 'created' } : { index: 'user', equals: user }
+    const where = user === undefined ? { index: 'created' } : { index: 'caller', equals: user }
     return this.#rows.list({ ...where, ...page, reverse: true })
   }
 
@@ -61,6 +62,7 @@ export class Replays {
       : this.#rows.count({ index: 'status', equals: by.status })
   }
 
+  /** Also those in which others repeated calls of that user. */
   eraseOf(user: string): Promise<number> {
     return eraseWithJobs(this.#rows, this.#queue, user)
   }

@@ -8,6 +8,7 @@ import {
   pastCallOf,
   scopeOf,
   shown,
+  sourceUserOf,
   storedPage,
   storePrincipal,
 } from '#kit'
@@ -46,10 +47,12 @@ export function addReplayRoutes({ route, use }: Context<unknown>, replays: Repla
         throw badRequest('body match_method: the original answer is not JSON; use exact or semantic.', {
           param: 'match_method',
         })
+      const sourceUser = sourceUserOf(original.trace)
       const row: ReplayRow = {
         id: newId('rep_'),
         principal: storePrincipal(principal!),
         ip,
+        ...(sourceUser !== undefined && { source_user_id: sourceUser }),
         original_trace_id: original.trace.id,
         model: modelFor(body, original.trace),
         ...(purpose !== undefined && { purpose }),

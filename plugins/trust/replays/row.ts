@@ -16,6 +16,8 @@ export const replayRow = z.object({
   /** In whose name the call is made. */
   principal: storedPrincipal,
   ip: z.string(),
+  /** The user whose call it repeats. */
+  source_user_id: z.string().optional(),
   original_trace_id: z.string(),
   model: z.string(),
   purpose: z.string().optional(),
@@ -52,7 +54,7 @@ export const replayItem = z.object({
   updated_at: z.string().meta({ format: 'date-time' }),
 })
 
-export const itemOf = ({ principal, ip, ...row }: ReplayRow): z.infer<typeof replayItem> => ({
+export const itemOf = ({ principal, ip, source_user_id: _, ...row }: ReplayRow): z.infer<typeof replayItem> => ({
   ...row,
   replay_run_id: row.replay_run_id ?? null,
   purpose: row.purpose ?? null,
