@@ -43,7 +43,11 @@ function ownProject(): string {
 
 async function call(project: string, user = 'stays', key = gateway.adminKey): Promise<void> {
   const body = JSON.stringify({ model: 'gpt-4o-mini', user, messages: [{ role: 'user', content: 'Hello' }] })
-  await ask(gateway, { path: '/v1/chat/completions', headers: { 'X-Project': project, authorization: `Bearer ${key}` }, body })
+  await ask(gateway, {
+    path: '/v1/chat/completions',
+    headers: { 'X-Project': project, authorization: `Bearer ${key}` },
+    body,
+  })
 }
 
 async function add(rule: object): Promise<{ id: string; [field: string]: unknown }> {

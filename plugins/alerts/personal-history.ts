@@ -23,7 +23,10 @@ export class PersonalHistory {
     let erased = 0
     await this.#evaluation.betweenChecks(async () => {
       this.#evaluation.forgetUser(user)
-      for await (const [id, { alert_id: alert }] of this.#history.rows.scan({ index: 'user', equals: user })) {
+      for await (const [id, { alert_id: alert }] of this.#history.rows.scan({
+        index: 'user',
+        equals: user,
+      })) {
         const standing = this.#firings.get(alert, user)
         if (standing) await this.#firings.forget(standing)
         if (await this.#history.rows.delete(id)) erased += 1

@@ -214,9 +214,7 @@ export class Traces {
 
   /** Deletes these traces with their bodies, and returns how many. Sums stay. */
   eraseOf(userId: string): Promise<number> {
-    return this.#log.erase(
-      ({ user_id, source_user_id }) => user_id === userId || source_user_id === userId,
-    )
+    return this.#log.erase(({ user_id, source_user_id }) => user_id === userId || source_user_id === userId)
   }
 
   status() {

@@ -55,7 +55,13 @@ test('what admins made of the calls of a user goes with the data of that user, a
   expect(counted).toContain('"trust":2')
   expect((await gateway.api('DELETE', at)).status).toBe(200)
   expect(await saying('tamarind-0')).toEqual([])
-  expect((await saying('tamarind-1')).map(({ user_id }) => user_id)).toEqual([null, null, null, null, bob.userId])
+  expect((await saying('tamarind-1')).map(({ user_id }) => user_id)).toEqual([
+    null,
+    null,
+    null,
+    null,
+    bob.userId,
+  ])
   const { body } = await gateway.api('GET', '/api/trust/feedback')
   expect(body.feedback.map(({ comment }: { comment: string }) => comment)).toEqual(['tamarind-1 wrote'])
   const status = async (id: string) => (await gateway.api('GET', `/api/trust/replays/${id}`)).status

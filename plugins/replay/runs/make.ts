@@ -1,5 +1,13 @@
 import { type Completion, type Context, type ModelRequest, newId, type Principal, Sealing } from '#kernel'
-import { type BodySeals, bodySeals, callProblem, collect, type PastCall, repeatCall, sourceUserOf } from '#kit'
+import {
+  type BodySeals,
+  bodySeals,
+  callProblem,
+  collect,
+  type PastCall,
+  repeatCall,
+  sourceUserOf,
+} from '#kit'
 import type { Caller } from './caller.ts'
 import { qualityOf, sideOf, targetOf, unmade } from './figures.ts'
 import type { RunRow, Visibility } from './row.ts'

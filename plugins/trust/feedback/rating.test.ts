@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { scale as scaleShape, scaleOf, scoreOf } from './rating.ts'
+import { scaleOf, scale as scaleShape, scoreOf } from './rating.ts'
 
 test.each([
   [-1, 'thumb', 0],

@@ -54,7 +54,12 @@ export const replayItem = z.object({
   updated_at: z.string().meta({ format: 'date-time' }),
 })
 
-export const itemOf = ({ principal, ip, source_user_id: _, ...row }: ReplayRow): z.infer<typeof replayItem> => ({
+export const itemOf = ({
+  principal,
+  ip,
+  source_user_id: _,
+  ...row
+}: ReplayRow): z.infer<typeof replayItem> => ({
   ...row,
   replay_run_id: row.replay_run_id ?? null,
   purpose: row.purpose ?? null,
