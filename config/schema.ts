@@ -26,7 +26,9 @@ const server = section({
     .describe('Number of threads that answer model calls. Each has the whole gateway and its own memory.'),
   trusted_proxies: listOf(addressRange()).default([]).describe('Proxies whose X-Forwarded-For is trusted.'),
   cors_origins: listOf(origin()).default([]).describe('Origins that may call the API from a browser.'),
-  body_limit: size().prefault('10mb').describe('Largest body of a management request.'),
+  body_limit: size()
+    .prefault('10mb')
+    .describe('Largest body of a management request; 64 KB of one that needs no key.'),
   proxy_body_limit: size().prefault('32mb').describe('Largest body of a /v1 request.'),
   request_timeout: duration(100)
     .prefault('5m')

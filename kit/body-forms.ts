@@ -14,7 +14,7 @@ export interface Upload extends AsyncIterable<Uint8Array> {
 }
 
 export interface BodyOptions {
-  /** In bytes, once inflated; over it the request is refused with 413. `server.body_limit` without it. */
+  /** In bytes, once inflated; over it the request is refused with 413. `server.body_limit` without it, of public routes at most 64 KB. */
   readonly maxBytes?: number
   /** Media types that are taken, such as `text/csv` or `image/*`; any without it. */
   readonly types?: readonly string[]

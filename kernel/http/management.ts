@@ -114,26 +114,28 @@ export function createManagement(parts: ManagementParts): Koa {
   return app
 }
 
-interface WireRoute {
-  readonly wire: NonNullable<LiveRoute['wire']>
-  match(path: string): unknown
-}
+const routesWithWires = ({ routes }: Generation) =>
+  routes.flatMap(({ wire, path }) => (wire ? [{ wire, match: pathMatcher(path) }] : []))
 
-const wireRoutes = new WeakMap<Generation, readonly WireRoute[]>()
+const wireRoutes = new WeakMap<Generation, ReturnType<typeof routesWithWires>>()
 
 /** The wire that a path belongs to, its own or that of a route. */
 function wireOf({ path }: Koa.Context, generation: Generation): LiveRoute['wire'] {
   let known = wireRoutes.get(generation)
   if (!known) {
-    known = generation.routes.flatMap(({ wire, path }) => (wire ? [{ wire, match: pathMatcher(path) }] : []))
+    known = routesWithWires(generation)
     wireRoutes.set(generation, known)
   }
   return generation.wires.find(path)?.wire ?? known.find(({ match }) => match(path))?.wire
 }
 
-async function bodyOf(ctx: RouterContext, { body }: LiveRoute, limits: BodyLimits): Promise<unknown> {
+/** Bytes of a body of a public route that names no other limit: anybody can send many, and leave them unfinished. */
+const mostOfPublic = 64 * 1024
+
+async function bodyOf(ctx: RouterContext, { body, access }: LiveRoute, limits: BodyLimits): Promise<unknown> {
   if (!body) return undefined
-  return 'read' in body ? body.read(ctx, limits.bytes) : readJson(ctx.req, limits)
+  const bytes = access === 'public' ? Math.min(limits.bytes, mostOfPublic) : limits.bytes
+  return 'read' in body ? body.read(ctx, bytes) : readJson(ctx.req, { ...limits, bytes })
 }
 
 const visitOf = ({ state, method, path }: Koa.Context): Visit => ({

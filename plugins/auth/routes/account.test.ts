@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
 
@@ -38,6 +40,21 @@ describe('signup', () => {
       name: 'Ada',
       plan: 'free',
     })
+  })
+
+  test('refuses a body of more than 64 KB before it is read, since anybody can send it', async () => {
+    const asked = (length: number) =>
+      request(`${gateway.url}/api/auth/signup`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-length': length },
+      }).on('error', () => {})
+    const announced = asked(9_900_000)
+    announced.write('{')
+    const [response] = (await once(announced, 'response')) as [IncomingMessage]
+    expect([response.statusCode, response.headers.connection]).toEqual([413, 'close'])
+    announced.destroy()
+    expect((await stranger({ email: 'a@example.com', name: 'x'.repeat(64 * 1024) })).status).toBe(413)
+    expect((await stranger({ email: 'a@example.com', name: 'x'.repeat(60_000) })).status).toBe(400)
   })
 
   test('lets an admin choose the plan, and nobody else', async () => {
