@@ -148,7 +148,15 @@ export { orderedJson } from './ordered-json.ts'
 export { checkVisibility, type Owned, OwnedRows, ownedKey, visibilities } from './owned.ts'
 export { type HtmlPage, pageAnswer } from './page-answer.ts'
 export { type PageQuery, pageOf, storedPage } from './paging.ts'
-export { answeringFromMemory, type PastCall, pastCallOf, repeatCall, sourceUserOf } from './past-call.ts'
+export {
+  addingTo,
+  answeringFromMemory,
+  modelAskedAgain,
+  type PastCall,
+  pastCallOf,
+  repeatCall,
+  sourceUserOf,
+} from './past-call.ts'
 export { eachPastCall, type PastCallsOptions } from './past-calls.ts'
 export { isPattern, patternFinder, patternSize, patternTest } from './pattern.ts'
 export { pause } from './pause.ts'

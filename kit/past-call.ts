@@ -45,7 +45,21 @@ export const answeringFromMemory = ['playback', 'cachelayer', 'semanticcache', '
 export const sourceUserOf = (trace: Pick<TraceSummary, 'user_id' | 'source_user_id'>): string | undefined =>
   trace.source_user_id ?? trace.user_id
 
-/** Makes a call of the past again, with this request: in the same project with the same tags, and past the caches. */
+/** Modules that have put something into the stored request of a call. Where that is asked again, they would put it in twice. */
+export const addingTo = ({ facts }: Pick<TraceSummary, 'facts'>): readonly string[] =>
+  facts.contextpack === undefined ? [] : ['contextpack']
+
+/**
+ * The model of a call that is made again: by the name that its client used, unless that was a template. The stored request has the
+ * messages of the template already.
+ */
+export const modelAskedAgain = ({ trace, request }: Pick<PastCall, 'trace' | 'request'>): string =>
+  trace.model_requested.startsWith('template:') ? request.model : trace.model_requested
+
+/**
+ * Makes a call of the past again, with this request: in the same project with the same tags, past the caches and past modules that
+ * have added to the request already.
+ */
 export function repeatCall(
   call: (request: ModelRequest, options: CallOptions) => MadeCall,
   trace: TraceSummary,
@@ -54,9 +68,10 @@ export function repeatCall(
 ): MadeCall {
   const { id: parent, project, tags } = trace
   const sourceUser = sourceUserOf(trace)
+  const skip = [...answeringFromMemory, ...addingTo(trace)]
   return call(request, {
     ...caller,
-    ...{ source: 'replay', parent, project, tags, skip: answeringFromMemory },
+    ...{ source: 'replay', parent, project, tags, skip },
     ...(sourceUser !== undefined && { sourceUser }),
   })
 }

@@ -12,11 +12,14 @@ import {
 import { collect, usdOf } from '#kit'
 import type { Estimates } from '../routing/estimates.ts'
 
-/** Modules that answer from elsewhere, ask other models, or ask again: the model that is asked has to answer by itself. */
+/**
+ * Modules that answer from elsewhere, ask other models, or ask again: the model that is asked has to answer by itself. Passages are in
+ * a stored request already, and a judge needs none.
+ */
 const skipped = [
   ...['playback', 'cachelayer', 'semanticcache', 'embedcache', 'inflight', 'evalgate', 'multicall'],
   ...['modelalias', 'modelswitch', 'abrouter', 'autopilot', 'canarydeploy', 'tierdrop'],
-  ...['mirrortest', 'hedgerace', 'fallbackrouter', 'retrypilot'],
+  ...['mirrortest', 'hedgerace', 'fallbackrouter', 'retrypilot', 'contextpack'],
 ]
 
 /** Estimates of prompts may be below what a provider counts. */

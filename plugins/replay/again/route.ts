@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, CallChains, type Context, kernelServices, notFound, TraceReader } from '#kernel'
-import { pastCallOf } from '#kit'
+import { modelAskedAgain, pastCallOf } from '#kit'
 import { callerOf, demandReplays } from '../runs/caller.ts'
 import type { RunMaker } from '../runs/make.ts'
 import { runDetail } from '../runs/row.ts'
@@ -71,7 +71,7 @@ export function addAgainRoute(
       demandReplays(find, input.principal!)
       const past = await pastCallOf(use(TraceReader), id, input.principal!, 'id')
       await checkChain(chain, id)
-      const request = { ...past.request, model: past.trace.model_requested }
+      const request = { ...past.request, model: modelAskedAgain(past) }
       const run = await maker.make(
         { past, request, overrides: { chain }, visibility: 'private' },
         callerOf(input),

@@ -1,5 +1,5 @@
 import { badRequest, type Context, type Principal, TraceReader } from '#kernel'
-import { answerTexts, eachPastCall, scopeOf } from '#kit'
+import { addingTo, answerTexts, eachPastCall, scopeOf } from '#kit'
 import type { Case } from '../runs/plan.ts'
 import type { Definition } from './input.ts'
 
@@ -38,7 +38,7 @@ export async function pastInputs(
       const { request, response, truncated = [] } = (await reader.bodies(trace.id)) ?? {}
       if (truncated.length > 0) return
       const one = caseOf(trace.id, request, response)
-      if (one) cases.push(one)
+      if (one) cases.push({ ...one, added: addingTo(trace) })
     },
   )
   if (cases.length > 0) return cases

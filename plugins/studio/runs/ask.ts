@@ -49,12 +49,17 @@ const longestWaitS = 30
 
 /**
  * Asks a model in the name of who began the run. A failure that may pass is tried again, and one that does not is no answer, which
- * says nothing of the model. Rejects when the budget is used up, and with the reason of the signal.
+ * says nothing of the model. `added` are modules that have added to the request already. Rejects when the budget is used up, and with
+ * the reason of the signal.
  */
-export async function askModel(asking: Asking, request: ModelRequest): Promise<Asked> {
+export async function askModel(
+  asking: Asking,
+  request: ModelRequest,
+  added: readonly string[] = [],
+): Promise<Asked> {
   let cost: number | undefined = 0
   for (let attempt = 0; ; attempt += 1) {
-    const { asked, error } = await once(asking, request)
+    const { asked, error } = await once(asking, request, added)
     cost = cost === undefined || asked.cost_nano === undefined ? undefined : cost + asked.cost_nano
     const delay = delaysMs[attempt]
     if (error === undefined || delay === undefined || !mayPass(error)) return { ...asked, cost_nano: cost }
@@ -65,6 +70,7 @@ export async function askModel(asking: Asking, request: ModelRequest): Promise<A
 async function once(
   { call, run, budget, signal }: Asking,
   request: ModelRequest,
+  added: readonly string[],
 ): Promise<{ readonly asked: Asked; readonly error?: unknown }> {
   const settle = await budget.claim(signal, request.model)
   let spent = 0
@@ -78,7 +84,7 @@ async function once(
       project: run.project,
       session: run.id,
       tags: { [run.kind]: run.of },
-      skip: passedBy,
+      skip: [...passedBy, ...added],
       signal,
     })
     try {

@@ -23,7 +23,7 @@ export async function makeCell(
   scorers: Scorers,
 ): Promise<MadeCell> {
   const one = plan.cases[cell.case]!
-  const asked = await askModel(asking, request)
+  const asked = await askModel(asking, request, one.added)
   const all = assertionsOf(plan, one)
   const { scores, cost_nano, isTooDear } =
     asked.text === undefined

@@ -28,6 +28,8 @@ export interface Case {
   /** Its own, in place of those of the plan. */
   readonly assertions?: readonly Assertion[] | undefined
   readonly weight: number
+  /** Modules that have added to its messages already: those of a past call. */
+  readonly added?: readonly string[] | undefined
 }
 
 /** When a comparison is decided. */

@@ -1,5 +1,5 @@
 import { badRequest, type Context, type ModelRequest, type Principal, TraceReader } from '#kernel'
-import { answerTexts, pastCallOf } from '#kit'
+import { addingTo, answerTexts, pastCallOf } from '#kit'
 import type { Arm } from '../runs/plan.ts'
 import { requestOf } from '../runs/request.ts'
 import { pinTemplate, promptsOf } from '../runs/templates.ts'
@@ -13,6 +13,8 @@ export interface Question {
   readonly answer?: string
   /** Whose call it was. */
   readonly user?: string | undefined
+  /** Modules that had added to the request of that call. */
+  readonly added?: readonly string[]
 }
 
 /** Fields that say what is asked. */
@@ -47,6 +49,7 @@ export async function questionOf(
     request: { ...rest, model: input.model ?? request.model },
     answer: answerTexts(response).join('\n'),
     user: trace.user_id,
+    added: addingTo(trace),
   }
 }
 

@@ -27,6 +27,8 @@ export const snapshotRow = z.object({
   tenant: z.string().optional(),
   /** Whose past call it was made of. */
   source_user_id: z.string().optional(),
+  /** Modules that had added to the request of that call. */
+  added: z.array(z.string()).optional(),
   visibility: z.enum(visibilities),
   name: z.string(),
   description: z.string().optional(),

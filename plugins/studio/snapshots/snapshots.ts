@@ -32,6 +32,12 @@ export interface Caller {
   readonly signal: AbortSignal
 }
 
+/** The snapshot that asks, and the modules that have added to its request already. */
+interface Asked {
+  readonly id: string
+  readonly added?: readonly string[] | undefined
+}
+
 /** Snapshots: questions with the answers that are pinned, to be asked again. */
 export class Snapshots {
   readonly things: Things<SnapshotRow>
@@ -53,7 +59,7 @@ export class Snapshots {
     checkVisibility(visibility, owner, 'snapshots')
     await this.things.checkRoom(owner)
     const rule = match.parse(input.match ?? {})
-    const { request, template, answer, user } = await questionOf(
+    const { request, template, answer, user, added } = await questionOf(
       this.#context,
       this.#studio,
       input,
@@ -62,13 +68,14 @@ export class Snapshots {
     const id = newId('snp_')
     const known = expected_output ?? answer
     if (known !== undefined) checkMatch(rule, known)
-    const baseline = (known ?? (await this.#answerTo(id, request, caller))).slice(0, longest)
+    const baseline = (known ?? (await this.#answerTo({ id, added }, request, caller))).slice(0, longest)
     checkMatch(rule, baseline)
     const now = new Date().toISOString()
     const row: SnapshotRow = {
       id,
       ...owner,
       ...(user !== undefined && { source_user_id: user }),
+      ...(added && added.length > 0 && { added: [...added] }),
       visibility,
       name,
       ...(description !== undefined && { description }),
@@ -90,7 +97,7 @@ export class Snapshots {
   async run(row: SnapshotRow, caller: Caller): Promise<SnapshotRow> {
     const request = await this.#read<ModelRequest>(row.request)
     const baseline = await this.#read<string>(row.baseline)
-    const asked = await this.#ask(row.id, request, caller)
+    const asked = await this.#ask(row, request, caller)
     const drift = asked.text === undefined ? null : driftOf(row.match, baseline, asked.text)
     const item: HistoryItem = {
       run_at: new Date().toISOString(),
@@ -136,8 +143,8 @@ export class Snapshots {
     return { baseline: await read(baseline), last: last === undefined ? null : await read(last) }
   }
 
-  async #answerTo(id: string, request: ModelRequest, caller: Caller): Promise<string> {
-    const { text, problem } = await this.#ask(id, request, caller)
+  async #answerTo(asked: Asked, request: ModelRequest, caller: Caller): Promise<string> {
+    const { text, problem } = await this.#ask(asked, request, caller)
     if (text !== undefined && text !== '') return text
     throw badRequest(`The model gave no answer to pin. ${problem?.message ?? 'It said nothing.'}`, {
       status: 422,
@@ -145,7 +152,7 @@ export class Snapshots {
     })
   }
 
-  #ask(id: string, request: ModelRequest, { principal, ip, project, signal }: Caller) {
+  #ask({ id, added }: Asked, request: ModelRequest, { principal, ip, project, signal }: Caller) {
     return askModel(
       {
         call: this.#context.call,
@@ -154,6 +161,7 @@ export class Snapshots {
         signal,
       },
       request,
+      added,
     )
   }
 

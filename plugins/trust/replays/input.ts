@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { badRequest } from '#kernel'
+import { modelAskedAgain, type PastCall } from '#kit'
 import { matchMethods } from './compare.ts'
 
 const id = z.string().min(1).max(100)
@@ -40,10 +41,7 @@ export function traceIdIn({
 }
 
 /** The model that is asked: the original one by the name that its client used, unless another one or a provider is named. */
-export function modelFor(
-  { provider, model }: z.infer<typeof replayInput>,
-  original: { readonly model: string; readonly model_requested: string },
-): string {
-  if (provider === undefined) return model ?? original.model_requested
-  return `${provider}/${model ?? original.model}`
+export function modelFor({ provider, model }: z.infer<typeof replayInput>, original: PastCall): string {
+  if (provider === undefined) return model ?? modelAskedAgain(original)
+  return `${provider}/${model ?? original.trace.model}`
 }

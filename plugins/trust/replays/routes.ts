@@ -54,7 +54,7 @@ export function addReplayRoutes({ route, use }: Context<unknown>, replays: Repla
         ip,
         ...(sourceUser !== undefined && { source_user_id: sourceUser }),
         original_trace_id: original.trace.id,
-        model: modelFor(body, original.trace),
+        model: modelFor(body, original),
         ...(purpose !== undefined && { purpose }),
         status: 'queued',
         match_method,
