@@ -185,7 +185,10 @@ test('an old conversation is summarised in parts that fit, each once', async () 
   expect(asked.length).toBeGreaterThan(2)
   expect(asked.at(-1)![0]).toMatch(/so far \d$/)
   expect(asked[1]!.at(-1)).toMatch(/^so far 1\nuser: /)
-  const told = asked.slice(0, -1).map((said) => said.at(-1)!).join('\n')
+  const told = asked
+    .slice(0, -1)
+    .map((said) => said.at(-1)!)
+    .join('\n')
   for (const n of [1, 2, 3, 4]) expect(told.split(`user: ${n} lorem`)).toHaveLength(2)
   await begun()
   expect((await say(id, 'And then?')).status).toBe(200)
@@ -202,7 +205,11 @@ test('a conversation goes on where no summary can be made, until one can', async
   upstream.reply({ status: 400, error: { message: 'No.' } })
   upstream.reply({ content: 'Fine.' })
   expect((await say(id, 'Short')).body.assistant).toMatchObject({ content: 'Fine.' })
-  expect(conversations().at(-1)!.map((text) => text.slice(0, 3))).toEqual(['3 w', expect.anything(), 'Sho'])
+  expect(
+    conversations()
+      .at(-1)!
+      .map((text) => text.slice(0, 3)),
+  ).toEqual(['3 w', expect.anything(), 'Sho'])
   upstream.reset()
   upstream.reply({ content: 'At last.' })
   await say(id, 'Again')
