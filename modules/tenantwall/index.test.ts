@@ -195,7 +195,10 @@ describe.each([
     upstream.reply({ model: cheap }, { status: 500, ...always })
     upstream.reply({ model: dear }, { ...answer, ...always })
     const answers = await many(one, short)
-    await gateway.module('fallbackrouter', { enabled: false, config: { chains: null, failure_threshold: null } })
+    await gateway.module('fallbackrouter', {
+      enabled: false,
+      config: { chains: null, failure_threshold: null },
+    })
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
     expect(answers.find(({ status }) => status !== 200)).toMatchObject(usedUp('spend_usd_per_month'))
     await settled(one.id, 2)
