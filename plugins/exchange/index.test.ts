@@ -258,6 +258,25 @@ test('a provider gets its key from the secrets of service.yaml, and the key is s
   expect(JSON.stringify([said, gateway.logged])).not.toContain('MARKERSECRET')
 })
 
+test('the key of a pack goes with it, and not to the address that was there before', async () => {
+  const before = { type: 'openai', base_url: 'http://127.0.0.1:9/before' }
+  const own = { ...before, base_url: 'http://127.0.0.1:9/pack', api_key: { secret: 'MYCORP_KEY' } }
+  const secrets = async () => (await gateway.api('GET', '/api/config')).body.secrets
+  await patch({ providers: { mycorp: { ...before, api_key: 'sk-own' }, kept: { ...before, api_key: 'sk-own' } } })
+  await publish('corp', { providers: { mycorp: own, kept: { ...own, api_key: undefined } } })
+  const { body } = await install('corp', { on_conflict: 'overwrite' })
+  expect(await secrets()).toEqual(['providers.kept.api_key', 'providers.mycorp.api_key'])
+  expect((await api('DELETE', `installed/${body.id}`)).body.restored).toHaveLength(2)
+  expect((await formOf('providers', 'mycorp')).base_url).toBe(before.base_url)
+  expect(await secrets()).toEqual(['providers.kept.api_key'])
+
+  await publishNext('corp', '2.0.0', {})
+  await install('corp', { version: '1.0.0', on_conflict: 'overwrite' })
+  await install('corp', { version: '2.0.0' })
+  expect((await formOf('providers', 'mycorp')).base_url).toBe(before.base_url)
+  expect(await secrets()).toEqual(['providers.kept.api_key'])
+})
+
 test('a pack does not lead a key of service.yaml to another address unless an admin says so', async () => {
   await publish('bad', { providers: { taken: { base_url: 'https://elsewhere.example.com/v1' } } })
   const refused = await install('bad')

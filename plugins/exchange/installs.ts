@@ -3,6 +3,7 @@ import {
   type Applied,
   type Collection,
   type Configuration,
+  type Configured,
   type Context,
   conflict,
   type FormChange,
@@ -10,7 +11,7 @@ import {
   newId,
   notFound,
 } from '#kernel'
-import { type Action, actionOf, formsOf, isUntouched, objectsAfter, wantedBy } from './merge.ts'
+import { type Action, actionOf, formsOf, isUntouched, objectsAfter, restoredForm, wantedBy } from './merge.ts'
 import { type InstalledRow, installedRow, type VersionRow } from './shapes.ts'
 
 export const onConflicts = ['fail', 'skip', 'overwrite'] as const
@@ -78,9 +79,9 @@ export class Installs {
     const { configuration, isTaken } = this.#parts
     let before: InstalledRow | undefined
     let made: Omit<Installed, 'applied'> | undefined
-    const wanted = async (now: { readonly sections: Forms }): Promise<Forms> => {
+    const wanted = async (now: Configured): Promise<Forms> => {
       before = await this.of(slug)
-      return wantedBy(content, before?.objects ?? [], now.sections)
+      return wantedBy(content, before?.objects ?? [], now)
     }
     const applied = await configuration().apply(wanted, {
       actor,
@@ -117,11 +118,11 @@ export class Installs {
   ): Promise<{ restored: string[]; left: string[]; generation: number }> {
     let left: string[] = []
     const { changes, after } = await this.#parts.configuration().apply(
-      async ({ sections }) => {
+      async ({ sections, secrets }) => {
         const { objects } = await this.find(id)
         const mine = objects.filter((object) => object.section in sections && isUntouched(object, sections))
         left = objects.filter((object) => !mine.includes(object)).map(nameOf)
-        return formsOf(mine.map(({ before, ...place }) => ({ ...place, form: before })))
+        return formsOf(mine.map((object) => ({ ...object, form: restoredForm(object, secrets) })))
       },
       {
         actor,

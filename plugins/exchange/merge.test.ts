@@ -52,7 +52,7 @@ test('after any installs and edits an uninstall leaves what was there first, wit
       let held: InstalledObject[] = []
       for (const [n, one] of steps.entries()) {
         if ('install' in one) {
-          const { next, changes } = set(now, wantedBy(one.install, held, now))
+          const { next, changes } = set(now, wantedBy(one.install, held, { sections: now, secrets: [] }))
           held = objectsAfter(one.install, changes, { held, isTaken: () => false })
           now = next
           continue

@@ -1,4 +1,4 @@
-import type { FormChange, Forms } from '#kernel'
+import type { Configured, FormChange, Forms } from '#kernel'
 import { canonicalJson } from '#kit'
 import type { InstalledObject } from './shapes.ts'
 
@@ -15,6 +15,22 @@ const formAt = (forms: Forms, { section, key }: Place): unknown => forms[section
 /** Whether forms say something of a key, be it that it is clear. */
 const tell = (forms: Forms, { section, key }: Place): boolean => Object.hasOwn(forms[section] ?? {}, key)
 
+/** Fields that were set and that no form shows, as they have secrets. */
+const withheld = (content: Forms, change: FormChange): string[] =>
+  Object.keys(fieldsOf(formAt(content, change))).filter((field) => !(field in fieldsOf(change.after)))
+
+const fieldsOf = (form: unknown): object => (typeof form === 'object' && form !== null ? form : {})
+
+/**
+ * What an uninstall sets: the form of before, without the secrets that the pack has given. They would go to the address of before,
+ * whose own secrets are not known any more.
+ */
+export function restoredForm({ before, gave = [], ...place }: InstalledObject, secrets: readonly string[]): unknown {
+  if (before === null) return null
+  const own = gave.filter((field) => secrets.includes(`${place.section}.${place.key}.${field}`))
+  return { ...Object.fromEntries(own.map((field) => [field, null])), ...fieldsOf(before) }
+}
+
 /** Whether a key is as an install has left it. */
 export const isUntouched = (object: InstalledObject, now: Forms): boolean =>
   canonicalJson(formAt(now, object)) === canonicalJson(object.after)
@@ -30,11 +46,15 @@ export function formsOf(objects: readonly (Place & { readonly form: unknown })[]
  * What an install sets: the content, and for keys of the version before that it has no more, if nobody has touched them, what was
  * there first.
  */
-export function wantedBy(content: Forms, held: readonly InstalledObject[], now: Forms): Forms {
+export function wantedBy(
+  content: Forms,
+  held: readonly InstalledObject[],
+  { sections: now, secrets }: Pick<Configured, 'sections' | 'secrets'>,
+): Forms {
   const dropped = held.filter(
     (object) => !tell(content, object) && object.section in now && isUntouched(object, now),
   )
-  const restored = formsOf(dropped.map(({ before, ...place }) => ({ ...place, form: before })))
+  const restored = formsOf(dropped.map((object) => ({ ...object, form: restoredForm(object, secrets) })))
   return Object.fromEntries(
     [...new Set([...Object.keys(content), ...Object.keys(restored)])].map((section) => [
       section,
@@ -65,8 +85,9 @@ export function objectsAfter(
   const set = changes
     .filter((change) => tell(content, change))
     .map((change) => {
-      const isUpdate = actionOf(change, { held, isTaken }) === 'update'
-      return { ...change, before: isUpdate ? held.find(isAt(change))!.before : change.before }
+      const own = actionOf(change, { held, isTaken }) === 'update' ? held.find(isAt(change)) : undefined
+      const gave = [...new Set([...(own?.gave ?? []), ...withheld(content, change)])]
+      return { ...change, before: own ? own.before : change.before, ...(gave.length > 0 && { gave }) }
     })
   const kept = held.filter((object) => tell(content, object) && !set.some(isAt(object)))
   return [...kept, ...set]

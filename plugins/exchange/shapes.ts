@@ -88,6 +88,8 @@ const object = z.object({
   /** The form before it, which an uninstall restores; null for none. */
   before: z.unknown(),
   after: z.unknown(),
+  /** Fields with secrets that the pack has given, which no form shows. */
+  gave: z.array(z.string()).optional(),
 })
 export type InstalledObject = z.output<typeof object>
 
