@@ -262,7 +262,9 @@ test('the key of a pack goes with it, and not to the address that was there befo
   const before = { type: 'openai', base_url: 'http://127.0.0.1:9/before' }
   const own = { ...before, base_url: 'http://127.0.0.1:9/pack', api_key: { secret: 'MYCORP_KEY' } }
   const secrets = async () => (await gateway.api('GET', '/api/config')).body.secrets
-  await patch({ providers: { mycorp: { ...before, api_key: 'sk-own' }, kept: { ...before, api_key: 'sk-own' } } })
+  await patch({
+    providers: { mycorp: { ...before, api_key: 'sk-own' }, kept: { ...before, api_key: 'sk-own' } },
+  })
   await publish('corp', { providers: { mycorp: own, kept: { ...own, api_key: undefined } } })
   const { body } = await install('corp', { on_conflict: 'overwrite' })
   expect(await secrets()).toEqual(['providers.kept.api_key', 'providers.mycorp.api_key'])

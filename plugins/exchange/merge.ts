@@ -25,7 +25,10 @@ const fieldsOf = (form: unknown): object => (typeof form === 'object' && form !=
  * What an uninstall sets: the form of before, without the secrets that the pack has given. They would go to the address of before,
  * whose own secrets are not known any more.
  */
-export function restoredForm({ before, gave = [], ...place }: InstalledObject, secrets: readonly string[]): unknown {
+export function restoredForm(
+  { before, gave = [], ...place }: InstalledObject,
+  secrets: readonly string[],
+): unknown {
   if (before === null) return null
   const own = gave.filter((field) => secrets.includes(`${place.section}.${place.key}.${field}`))
   return { ...Object.fromEntries(own.map((field) => [field, null])), ...fieldsOf(before) }
