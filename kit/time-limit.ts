@@ -1,21 +1,15 @@
 import { createContext, Script } from 'node:vm'
 
-/** Thrown when work took longer than it may. */
-export class OverTime extends Error {
-  constructor(ms: number) {
-    super(`it takes longer than ${ms} ms`)
-  }
-}
-
 /**
- * Runs synchronous work that a stranger can make endless, and ends it after so many milliseconds: it throws `OverTime` then, and what
- * the work left half done must not be used again. Costs a thread for its time, some tenths of a millisecond.
+ * Runs synchronous work that a stranger can make endless, and ends it after so many milliseconds: it throws then, and what the
+ * work left half done must not be used again. Costs a thread for its time, some tenths of a millisecond.
  */
 export function withinTime<T>(ms: number, work: () => T): T {
   try {
     return new Script('work()').runInContext(createContext({ work }), { timeout: ms }) as T
   } catch (error) {
-    if ((error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw new OverTime(ms)
+    if ((error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+      throw new Error(`it takes longer than ${ms} ms`)
     throw error
   }
 }

@@ -25,7 +25,6 @@ interface ChoiceSpot extends Omit<Spot, 'wrap'> {
 }
 
 type Visit = (text: string, spot: Spot) => string
-
 type VisitChoice = (text: string, spot: ChoiceSpot) => string
 
 /** The request with every text of its conversation passed through `change`; the same object when nothing changed. */

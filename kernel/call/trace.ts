@@ -8,6 +8,8 @@ import { Findings, type SafetyFinding, type TraceFinding } from './findings.ts'
 import { readOnlyTrace } from './read-only.ts'
 import type { Cached, Decision, Note, Rewrite, Skip, Timing } from './trace-records.ts'
 
+const none: readonly TraceFinding[] = []
+
 /** The facts that a call's chain knows and the call does not. */
 export interface ChainFacts {
   /** Whether the gateway has a provider of this name. */
@@ -130,7 +132,7 @@ export class Trace {
   }
 
   get findings(): readonly TraceFinding[] {
-    return this.#findings?.all ?? []
+    return this.#findings?.all ?? none
   }
 
   /**
