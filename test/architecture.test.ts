@@ -217,7 +217,7 @@ const budgets: Readonly<Record<string, number>> = {
   call: 1_929,
   chain: 2_408,
   contract: 639,
-  detect: 524,
+  detect: 530,
   discovery: 143,
   events: 337,
   http: 1_490,

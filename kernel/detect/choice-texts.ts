@@ -1,0 +1,175 @@
+import type { ChoiceDelta } from '../call/canonical.ts'
+import { mapChoice } from '../call/texts.ts'
+import type { Detector } from '../chain/detector.ts'
+import type { Chunk } from '../stream/chunk.ts'
+import { HeldLogprobs } from '../stream/logprobs.ts'
+import type { TextLocation } from './detect.ts'
+import { Window } from './window.ts'
+
+/** A text that grows: its window, and the way to write a part of it. */
+interface Lane {
+  readonly window: Window
+  readonly logprobs: HeldLogprobs
+  wrap(text: string): Partial<ChoiceDelta>
+  /** Characters of its choice when it last grew. */
+  at: number
+}
+
+/** What a lane says up to a character. */
+interface Part {
+  readonly lane: Lane
+  readonly text: string
+  readonly end: number
+}
+
+/** What a chunk says of one choice, on its way. */
+interface Step {
+  readonly chunk: Chunk
+  /** With the texts that come whole searched; nothing for a chunk without choices. */
+  readonly choice: ChoiceDelta | undefined
+  /** Its texts that grow. */
+  readonly parts: readonly Part[]
+  /** Texts that were held when it came, and that it does not simply go on with. */
+  readonly owed: readonly Part[]
+}
+
+/** What leaves: a choice as it came with a chunk, a chunk without choices, or held text on its own. */
+type Leaving = { readonly chunk?: Chunk; readonly choice?: ChoiceDelta | undefined }
+
+/** The texts of one choice, and what waits for them. */
+export class ChoiceTexts {
+  readonly #index: number
+  readonly #detectors: readonly Detector[]
+  readonly #lanes = new Map<string, Lane>()
+  readonly #steps: Step[] = []
+  /** Characters of all texts so far. */
+  #said = 0
+  #closed = false
+
+  constructor(index: number, detectors: readonly Detector[]) {
+    this.#index = index
+    this.#detectors = detectors
+  }
+
+  add(chunk: Chunk, choice?: ChoiceDelta): void {
+    const held = this.#held()
+    const parts: Part[] = []
+    const searched =
+      choice &&
+      mapChoice(choice, (text, { kind, lane: name, wrap }) => {
+        this.#said += text.length
+        if (name === undefined) return this.#window(kind).whole(text)
+        const lane = this.#lane(name, kind, wrap)
+        const start = lane.window.came
+        lane.window.add(text)
+        const end = lane.window.came
+        if (choice.logprobs && parts.length === 0) lane.logprobs.add(start, end, choice.logprobs)
+        parts.push({ lane, text, end })
+        return text
+      })
+    for (const { lane } of parts) lane.at = this.#said
+    const owed = held.filter(({ lane }) => !isAlike(parts) || parts.every((part) => part.lane !== lane))
+    this.#steps.push({ chunk, choice: searched, parts, owed })
+    if (choice?.finish_reason) this.close()
+  }
+
+  /** No more comes of any text. */
+  close(): void {
+    this.#closed = true
+    for (const { window } of this.#lanes.values()) window.close()
+  }
+
+  /** What may leave now, in its order. */
+  *leave(): Generator<Leaving> {
+    for (let step = this.#steps[0]; step && this.#isDue(step); step = this.#steps[0]) {
+      yield* this.#rest(step.owed)
+      this.#steps.shift()
+      const { chunk } = step
+      const choice = step.choice && written(step.choice, step.parts)
+      if (choice || !step.choice) yield { chunk, choice }
+    }
+    if (this.#closed) yield* this.#rest(this.#held())
+  }
+
+  /**
+   * Whether a step can leave: what it owes is ready to leave before it, and it leaves whole unless it has one text only. A text
+   * is not waited for once its choice has said as much else as a finding in it may be long: it is over as a rule.
+   */
+  #isDue(step: Step): boolean {
+    const late = [...step.owed, ...step.parts].filter(({ lane, end }) => lane.window.ready < end)
+    if (late.length === 0 || (late.every((part) => !step.owed.includes(part)) && isOneText(step))) return true
+    if (late.some(({ lane }) => this.#said - lane.at < lane.window.reach)) return false
+    for (const { lane } of late) lane.window.letGo()
+    return true
+  }
+
+  /** Held text on its own. */
+  *#rest(parts: readonly Part[]): Generator<Leaving> {
+    for (const { lane, end } of parts) {
+      const text = lane.window.take(end)
+      const logprobs = lane.logprobs.take(lane.window)
+      if (text === '' && !logprobs) continue
+      const choice = { index: this.#index, ...lane.wrap(text), finish_reason: null }
+      yield { choice: logprobs === undefined ? choice : { ...choice, logprobs } }
+    }
+  }
+
+  #held(): Part[] {
+    return Array.from(this.#lanes.values(), (lane) => ({ lane, text: '', end: lane.window.came })).filter(
+      ({ lane }) => lane.window.holds,
+    )
+  }
+
+  #lane(name: string, kind: TextLocation['kind'], wrap: Lane['wrap']): Lane {
+    let lane = this.#lanes.get(name)
+    if (!lane) {
+      lane = { window: this.#window(kind), logprobs: new HeldLogprobs(), wrap, at: 0 }
+      this.#lanes.set(name, lane)
+    }
+    return lane
+  }
+
+  #window(kind: TextLocation['kind']): Window {
+    return windowOf(this.#detectors, { direction: 'reply', role: 'assistant', kind })
+  }
+}
+
+/** A window whose findings that block end the answer. */
+export const windowOf = (detectors: readonly Detector[], place: TextLocation): Window =>
+  new Window(detectors, place, (found) => found.detector.refuse(found))
+
+/** A choice with what may leave of its texts; the same object when that is all of them, undefined when nothing is left of it. */
+function written(choice: ChoiceDelta, parts: readonly Part[]): ChoiceDelta | undefined {
+  const left = parts.values()
+  let next = mapChoice(choice, (text, { lane }) => {
+    if (lane === undefined) return text
+    const { lane: own, end } = left.next().value!
+    return own.window.take(end)
+  })
+  // Without a text beside them nobody can tell whether what they spell was replaced.
+  const spoken = parts[0]?.lane
+  const logprobs = spoken?.logprobs.take(spoken.window) ?? null
+  if (logprobs !== (choice.logprobs ?? null)) next = { ...next, logprobs }
+  return next === choice || next.finish_reason || !isBlank(next) ? next : undefined
+}
+
+const isAlike = (parts: readonly Part[]): boolean => parts.every(({ text }) => text === parts[0]!.text)
+
+/** Whether a choice says one text only, in one field or in several, and nothing but whose it is: then a part of it can leave. */
+function isOneText({ choice, parts }: Step): boolean {
+  if (!choice || !isAlike(parts)) return false
+  const rest = mapChoice(choice, (text, { lane }) => (lane === undefined ? text : ''))
+  return !rest.text && saysNothing(rest.delta, /^(?:index|role|id|name|type|format)$/)
+}
+
+/** Whether a choice says nothing: no text, no role, no name of a call. */
+function isBlank({ text, delta, logprobs }: ChoiceDelta): boolean {
+  return !text && !logprobs && saysNothing(delta, /^(?:index|type)$/)
+}
+
+function saysNothing(node: unknown, besides: RegExp): boolean {
+  if (node === undefined || node === null || node === '') return true
+  if (typeof node !== 'object') return false
+  if (Array.isArray(node)) return node.every((item) => saysNothing(item, besides))
+  return Object.entries(node).every(([field, value]) => besides.test(field) || saysNothing(value, besides))
+}
