@@ -177,6 +177,17 @@ test('the figures and the chart of the overview are those of the API', async () 
   expect(await page.locator('figure canvas').count()).toBe(4)
 })
 
+test('charts are drawn also where the browser calls no language its own', async () => {
+  await context.close()
+  context = await browser.newContext()
+  page = await context.newPage()
+  faults = faultsOf(page)
+  await visit('')
+  expect(await page.evaluate(() => navigator.language)).toMatch(/^en/)
+  await expect.poll(() => page.locator('figure canvas').count()).toBe(4)
+  expect(faults).toEqual([])
+})
+
 test('a call is found by a filter, which the address keeps, and shows what became of it', async () => {
   await call(gateway.adminKey, 'a needle in a haystack')
   await call(gateway.adminKey, 'hay')

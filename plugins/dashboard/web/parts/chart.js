@@ -1,3 +1,5 @@
+// Before the charts, which it is for.
+import './language.js'
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
 import { html } from '../html.js'
