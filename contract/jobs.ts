@@ -69,6 +69,11 @@ export interface JobDefinition<I, S = unknown> {
   run(job: Job<I, S>): unknown
   /** Called, at least once, before a job is recorded as failed. */
   gaveUp?(job: Pick<Job<I, S>, 'id' | 'input' | 'state' | 'signal'>, error: JobError): unknown
+  /**
+   * Called, at least once, after an admin has cancelled a job and its code has stopped, to end what the job belongs to; also
+   * over restarts. One that throws is called again. The plugin's own `cancel` and `delete` do not call it.
+   */
+  cancelled?(job: Pick<Job<I, S>, 'id' | 'input' | 'state' | 'signal'>): unknown
 }
 
 /** Why an attempt failed, as it is kept. */

@@ -50,6 +50,8 @@ export interface JobsProcess {
   readonly table: JobTable
   readonly state: JobsState
   readonly logged: string[]
+  /** Has plugins told of cancelled jobs that they could not be told of before. */
+  remind(): Promise<void>
   /** Starts nothing any more: the plugin goes, or, where nothing it runs goes on either, the process. */
   close(): Promise<void>
 }
@@ -73,6 +75,7 @@ export async function openJobs(
     table,
     state,
     logged,
+    remind: () => scheduler.remind(),
     close: () => scheduler.close(),
   }
 }

@@ -78,6 +78,7 @@ export class Deferred {
       },
       gaveUp: ({ input: { id } }, { code = 'internal_error' }) =>
         this.#change(id, { status: 'failed', error: { code, message: 'The call could not be made.' } }),
+      cancelled: ({ input: { id } }) => this.#endCancelled(id),
     })
     context.every(hourMs, () => this.#prune())
     context.personal(
@@ -145,6 +146,14 @@ export class Deferred {
     })
     if (holds === decided) this.#context.emit(ApprovalDecided, { id, ...decided })
     return holds
+  }
+
+  async #endCancelled(id: string): Promise<void> {
+    await this.#rows.update(id, (row) =>
+      row?.status === 'pending' || row?.status === 'approved'
+        ? { ...row, status: 'failed', error: { code: 'cancelled', message: 'An admin cancelled the call.' } }
+        : undefined,
+    )
   }
 
   async #change(id: string, changes: Partial<DeferredRow>): Promise<void> {

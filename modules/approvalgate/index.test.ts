@@ -250,6 +250,13 @@ describe('a client that does not wait', () => {
     expect(JSON.stringify(error)).not.toContain('secret words')
   })
 
+  test('learns that an admin has cancelled its job', async () => {
+    const id = await defer()
+    await gateway.api('POST', `/api/jobs/${encodeURIComponent(`approvalgate.deferred:${id}`)}/cancel`)
+    await expect.poll(() => result(id)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+    expect(await pending()).toEqual([])
+  })
+
   test('loses nothing when the gateway starts again, and an erased person leaves nothing', async () => {
     const { key, userId } = await gateway.signUp('restarted')
     const [waits, decided, erased] = [await defer(key), await defer(key), await defer(key)]

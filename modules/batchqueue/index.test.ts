@@ -149,6 +149,8 @@ describe('while the window is closed', () => {
     expect((await show(second)).status).toBe('queued')
     expect(upstream.requests).toHaveLength(0)
     expect((await gateway.api('DELETE', `/api/jobs/${second}`)).status).toBe(405)
+    await gateway.api('POST', `/api/jobs/${encodeURIComponent(`batchqueue.call:${second}`)}/cancel`)
+    await ends(second, 'cancelled')
   })
 
   test('a person that is erased leaves nothing', async () => {

@@ -84,6 +84,7 @@ export class BatchQueue {
           response: null,
           error: { code, message: 'The call failed whenever it was tried.' },
         }),
+      cancelled: ({ input: { id } }) => this.#endCancelled(id),
     })
     context.event(BatchCallEnded)
     context.every(hourMs, () => this.#prune())
@@ -134,7 +135,11 @@ export class BatchQueue {
     const row = await this.#rows.get(id)
     if (row?.ended_at !== undefined) throw conflict(`The call ${id} has ended.`, { param: 'id' })
     await this.#jobs.cancel(id)
-    await this.#change(id, { status: 'cancelled', ended_at: new Date().toISOString() })
+    await this.#endCancelled(id)
+  }
+
+  #endCancelled(id: string): Promise<void> {
+    return this.#change(id, { status: 'cancelled', ended_at: new Date().toISOString() })
   }
 
   async #end(id: string, { trace_id, error }: DeferredResult): Promise<void> {

@@ -49,7 +49,8 @@ export class Erasures {
       timeoutMs,
       keep: { days: keptDays },
       run: (job) => this.#run(job),
-      gaveUp: ({ input }) => this.#change(input.erasure, { status: 'failed' }),
+      gaveUp: ({ input }) => this.#fail(input.erasure),
+      cancelled: ({ input }) => this.#fail(input.erasure),
     })
   }
 
@@ -84,7 +85,7 @@ export class Erasures {
   async #isUnderWay(id: string): Promise<boolean> {
     const job = await this.#queue.get(id)
     if (job?.status === 'waiting' || job?.status === 'running') return true
-    await this.#change(id, { status: 'failed' })
+    await this.#fail(id)
     return false
   }
 
@@ -136,6 +137,13 @@ export class Erasures {
       const done = { id, status: 'completed' as const, requested_at, requested_by, finished_at, failed: [] }
       tx.put(this.rows, id, { ...done, report, signed, ledger_seq })
     })
+  }
+
+  /** Ends an erasure that has not finished. */
+  async #fail(id: string): Promise<void> {
+    await this.rows.update(id, (row) =>
+      row?.status === 'running' ? { ...row, status: 'failed' } : undefined,
+    )
   }
 
   async #change(id: string, change: Partial<ErasureRow>): Promise<void> {

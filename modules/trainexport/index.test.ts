@@ -304,6 +304,16 @@ test('a set that has lines of a user is erased with that user’s data, and othe
   expect((await lines(hers.id, 'openai')).length).toBeGreaterThan(0)
 })
 
+test('a set whose job is cancelled has failed', async () => {
+  await gateway.api('POST', '/api/jobs/pause', { kind: 'trainexport.build' })
+  const { body } = await gateway.api('POST', path, {})
+  await gateway.api('POST', `/api/jobs/${encodeURIComponent(`trainexport.build:${body.id}`)}/cancel`)
+  await expect
+    .poll(async () => (await gateway.api('GET', `${path}/${body.id}`)).body)
+    .toMatchObject({ status: 'failed' })
+  await gateway.api('POST', '/api/jobs/resume', { kind: 'trainexport.build' })
+})
+
 test('only admins have sets, what is wrong is named, and a deleted set is gone', async () => {
   const set = await build({ project: 'many', name: 'Questions' })
   expect(set).toMatchObject({ name: 'Questions', selection: { project: 'many', min_score: 4 } })

@@ -52,7 +52,8 @@ export class Sets {
       timeoutMs,
       delaysMs: [10_000],
       run: (job) => this.#build(job),
-      gaveUp: ({ input: { set } }) => this.#change(set, { status: 'failed' }),
+      gaveUp: ({ input: { set } }) => this.#fail(set),
+      cancelled: ({ input: { set } }) => this.#fail(set),
     })
   }
 
@@ -145,6 +146,13 @@ export class Sets {
     const finished_at = new Date().toISOString()
     await this.#change(id, { status: 'ready', finished_at, counts, files })
     return counts
+  }
+
+  /** Ends a set that is not ready. */
+  async #fail(id: string): Promise<void> {
+    await this.rows.update(id, (row) =>
+      row?.status === 'building' ? { ...row, status: 'failed' } : undefined,
+    )
   }
 
   /** What waits for its forms, noting whose it is before it is on disk. */

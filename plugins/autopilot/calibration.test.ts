@@ -120,6 +120,20 @@ describe('a calibration', () => {
     expect((await gateway.api('GET', '/api/autopilot')).body.models_scored).toBe(3)
   }, 60_000)
 
+  test('whose job an admin cancels is cancelled, and lets the next one begin', async () => {
+    upstream.reset()
+    simulate(upstream, { script: () => ({ hang: true }) })
+    const { body } = await calibrate({ wait_ms: 0 })
+    const id = body.calibration_id
+    await upstream.received(1)
+    await gateway.api('POST', `/api/jobs/${encodeURIComponent(`autopilot.calibrate:${id}`)}/cancel`)
+    const at = `/api/autopilot/calibrations/${id}`
+    await expect.poll(async () => (await gateway.api('GET', at)).body.status).toBe('cancelled')
+    upstream.reset()
+    simulate(upstream)
+    expect((await calibrate({ candidates: ['sim-wrong'], sample_size: 3 })).body.status).toBe('completed')
+  })
+
   test('that is cancelled asks no more, counts for nothing, and lets the next one begin', async () => {
     const before = (await gateway.api('GET', '/api/autopilot/scores')).body.scores
     const gate = Promise.withResolvers<void>()

@@ -26,6 +26,9 @@ export default defineArea({
     const scheduler = new Scheduler({ state, table, log, now })
     own(() => scheduler.close())
     await scheduler.open()
-    every(tidyMs, () => tidy(state, table, now()))
+    every(tidyMs, async () => {
+      await scheduler.remind()
+      await tidy(state, table, now())
+    })
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Context, type JobRecord, notFound } from '#kernel'
 import { listed, listOf, listQuery, pageOf, shown, storedPage } from '#kit'
-import { cancel, retry } from './changes.ts'
+import { retry } from './changes.ts'
 import { kindItems, kindNames } from './kind-items.ts'
 import { recordOf } from './record.ts'
 import type { JobRow } from './row.ts'
@@ -66,8 +66,16 @@ export function addJobRoutes(
   })
 
   for (const [verb, change, summary] of [
-    ['cancel', cancel, 'Cancel a job; a running one is asked to stop'],
-    ['retry', retry, 'Have a failed or cancelled job begin again, or one that waits begin now'],
+    [
+      'cancel',
+      (id: string) => table.cancel(id),
+      'Cancel a job, and have its plugin end what it belongs to; a running one is asked to stop',
+    ],
+    [
+      'retry',
+      (id: string) => table.change(id, retry),
+      'Have a failed or cancelled job begin again, or one that waits begin now',
+    ],
   ] as const) {
     route({
       method: 'post',
@@ -77,7 +85,7 @@ export function addJobRoutes(
       params,
       returns: jobDetail,
       throws: [404, 409],
-      handle: async ({ params: { id } }) => detailOf(record(await table.change(id, change))),
+      handle: async ({ params: { id } }) => detailOf(record(await change(id))),
     })
   }
 

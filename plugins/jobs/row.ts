@@ -35,6 +35,11 @@ export const jobRow = z.strictObject({
 
 export type JobRow = z.infer<typeof jobRow>
 
+/** That a job was cancelled, which its plugin does not know yet. */
+const cancellation = z.strictObject({ kind: z.string(), at: time })
+
+export type Cancellation = z.infer<typeof cancellation>
+
 /** Something that is kept of a job beside its row, sealed. */
 const memoRow = z.strictObject({ value: z.unknown().optional() })
 
@@ -56,6 +61,10 @@ export const jobsIn = (store: Store): Collection<JobRow> =>
   store.collection('jobs', { schema: jobRow, indexes })
 
 export const memosIn = (store: Store): Collection<MemoRow> => store.collection('memos', { schema: memoRow })
+
+/** By the ids of the jobs. */
+export const cancellationsIn = (store: Store): Collection<Cancellation> =>
+  store.collection('cancellations', { schema: cancellation })
 
 /** Kinds of which none may start. */
 export const pausesIn = (store: Store) =>

@@ -2,10 +2,11 @@ import type { Job, Log } from '#kernel'
 import { persist } from '#kit'
 import { asJson } from './as-json.ts'
 import { complete, errorOf, fail, failAttempt, interrupt } from './changes.ts'
+import type { Contents } from './contents.ts'
 import { LeaseLost } from './errors.ts'
 import { RunningJob, type Suspended } from './job.ts'
 import type { JobRow } from './row.ts'
-import type { Kind } from './state.ts'
+import type { Definition, Kind } from './state.ts'
 import { reasons, type Stop, Stopping } from './stopping.ts'
 import type { JobTable } from './table.ts'
 
@@ -87,7 +88,8 @@ export class Run {
     const { job: row } = this
     let given: Pick<Job<unknown>, 'input' | 'state'>
     try {
-      given = { input: definition.input.parse(table.contents.open(row.input)), state: this.#stateOf(row) }
+      const state = savedState(row, definition, table.contents)
+      given = { input: definition.input.parse(table.contents.open(row.input)), state }
     } catch (error) {
       return { thrown: Object.assign(error as Error, { retryable: false }) }
     }
@@ -95,12 +97,6 @@ export class Run {
     const ended = await outcomeOf(() => definition.run(job))
     await job.idle()
     return job.suspension ? { suspension: job.suspension.until } : ended
-  }
-
-  #stateOf(job: JobRow): unknown {
-    const { state } = this.#kind.definition
-    const saved = this.#parts.table.contents.show(job.state)
-    return state ? state.safeParse(saved).data : saved
   }
 
   async #handleFailure(thrown: unknown): Promise<void> {
@@ -123,7 +119,7 @@ export class Run {
     const { contents } = this.#parts.table
     const parsed = definition.input.safeParse(contents.show(input))
     if (definition.gaveUp && parsed.success) {
-      const told = { id, input: parsed.data, state: this.#stateOf(row) }
+      const told = { id, input: parsed.data, state: savedState(row, definition, contents) }
       const { ended, why } = await this.#wait((signal) =>
         outcomeOf(() => definition.gaveUp?.({ ...told, signal }, contents.showError(error))),
       )
@@ -137,8 +133,14 @@ export class Run {
   }
 }
 
+/** What a job has saved; undefined where it no longer fits. */
+export function savedState(row: JobRow, { state }: Pick<Definition, 'state'>, contents: Contents): unknown {
+  const saved = contents.show(row.state)
+  return state ? state.safeParse(saved).data : saved
+}
+
 /** Runs code of a plugin to its end, whatever that is. */
-async function outcomeOf(
+export async function outcomeOf(
   run: () => unknown,
 ): Promise<{ readonly value: unknown } | { readonly thrown: unknown }> {
   try {

@@ -1,5 +1,6 @@
 import type { Log } from '#kernel'
 import { contain, detach } from '#kit'
+import { Cancellations } from './cancellations.ts'
 import { interrupt } from './changes.ts'
 import { DueJobs } from './due.ts'
 import type { JobRow } from './row.ts'
@@ -23,6 +24,7 @@ const refusedMs = 2_000
 export class Scheduler {
   readonly #parts: SchedulerParts
   readonly #due: DueJobs
+  readonly #cancellations: Cancellations
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
   #again = false
@@ -33,6 +35,7 @@ export class Scheduler {
   constructor(parts: SchedulerParts) {
     this.#parts = parts
     this.#due = new DueJobs(parts)
+    this.#cancellations = new Cancellations(parts)
   }
 
   /** Begins: what ran in a process that died is due again. */
@@ -44,11 +47,18 @@ export class Scheduler {
         this.#due.pause(id, row !== undefined)
         this.wake()
       }),
+      this.#cancellations.watch(() => this.wake()),
     ]
     for await (const [kind] of table.pauses.scan()) this.#due.pause(kind, true)
     const recovered = await table.recover(({ id, lease }) => state.runs.get(id)?.job.lease === lease)
     if (recovered > 0) log.warn({ jobs: recovered }, 'jobs that ran when the gateway ended are due again')
     state.wake = () => this.wake()
+    await this.remind()
+  }
+
+  /** Has plugins told of cancelled jobs that they could not be told of before. */
+  async remind(): Promise<void> {
+    await this.#cancellations.read()
     this.wake()
   }
 
@@ -84,6 +94,7 @@ export class Scheduler {
     try {
       while (this.#again && !this.#isClosed) {
         this.#again = false
+        this.#cancellations.tell()
         await this.#due.follow()
         while (await this.#startDue());
       }

@@ -3,8 +3,8 @@ import type { Run } from './run.ts'
 
 /** A definition with everything said. */
 export interface Definition
-  extends Required<Omit<JobDefinition<unknown, unknown>, 'state' | 'gaveUp' | 'keep'>>,
-    Pick<JobDefinition<unknown, unknown>, 'state' | 'gaveUp'> {
+  extends Required<Omit<JobDefinition<unknown, unknown>, 'state' | 'gaveUp' | 'cancelled' | 'keep'>>,
+    Pick<JobDefinition<unknown, unknown>, 'state' | 'gaveUp' | 'cancelled'> {
   readonly keep: { readonly days: number; readonly most: number }
 }
 
@@ -15,8 +15,8 @@ export interface Kind {
   readonly definition: Definition
   /** What is to be done for it from time to time. */
   readonly upkeep: (() => Promise<void>) | undefined
-  /** Jobs that it runs. */
-  readonly runs: Set<Run>
+  /** Jobs that it runs, and cancelled ones that it is told of. */
+  readonly runs: Set<Pick<Run, 'stop' | 'run'>>
   /** Whether its owner answers calls, so that its jobs may run. */
   isLive: boolean
 }
@@ -30,6 +30,8 @@ export interface JobsState {
   readonly kinds: Map<string, readonly Kind[]>
   /** The running jobs, by their ids. */
   readonly runs: Map<string, Run>
+  /** Cancelled jobs that their plugins are being told of, by their ids. */
+  readonly tellings: Set<string>
   /** Starts a search for jobs that can start. */
   wake: () => void
 }
@@ -39,6 +41,7 @@ export const emptyJobs = (): JobsState => ({
   lastLease: 0,
   kinds: new Map(),
   runs: new Map(),
+  tellings: new Set(),
   wake: () => {},
 })
 

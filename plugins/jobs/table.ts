@@ -1,9 +1,9 @@
 import type { Collection, Page, PageOptions, Store, Transaction } from '#kernel'
-import { claim, orphan } from './changes.ts'
+import { cancel, claim, orphan } from './changes.ts'
 import type { Contents } from './contents.ts'
 import { LeaseLost, unknownJob } from './errors.ts'
 import { Memos } from './memos.ts'
-import { type JobRow, jobsIn, pausesIn } from './row.ts'
+import { type Cancellation, cancellationsIn, type JobRow, jobsIn, pausesIn } from './row.ts'
 
 export interface JobFilter {
   readonly kind?: string | undefined
@@ -14,6 +14,7 @@ export interface JobFilter {
 export class JobTable {
   readonly jobs: Collection<JobRow>
   readonly pauses: ReturnType<typeof pausesIn>
+  readonly cancellations: Collection<Cancellation>
   readonly memos: Memos
   readonly contents: Contents
   readonly #store: Store
@@ -25,6 +26,7 @@ export class JobTable {
     this.contents = contents
     this.jobs = jobsIn(store)
     this.pauses = pausesIn(store)
+    this.cancellations = cancellationsIn(store)
     this.memos = new Memos({ store, jobs: this.jobs, now, contents })
   }
 
@@ -161,6 +163,32 @@ export class JobTable {
     )
     if (!changed) throw new LeaseLost()
     return changed
+  }
+
+  /** Cancels a job, which its plugin is told later. Throws a not found, and a conflict when it has ended. */
+  cancel(id: string): Promise<JobRow> {
+    return this.#store.transaction((transaction) => {
+      const row = transaction.get(this.jobs, id)
+      if (!row) throw unknownJob(id)
+      const at = this.#now()
+      const next = cancel(row, at)
+      if (next === row) return row
+      transaction.put(this.jobs, id, next)
+      transaction.put(this.cancellations, id, { kind: row.kind, at })
+      return next
+    })
+  }
+
+  /** Whether the plugin does not know of this cancellation. */
+  async isUntold(id: string, { at }: Cancellation): Promise<boolean> {
+    return (await this.cancellations.get(id))?.at === at
+  }
+
+  /** Nothing of this cancellation is left to be told. */
+  async settle(id: string, { at }: Cancellation): Promise<void> {
+    await this.#store.transaction((transaction) => {
+      if (transaction.get(this.cancellations, id)?.at === at) transaction.delete(this.cancellations, id)
+    })
   }
 
   async pause(kind: string): Promise<void> {

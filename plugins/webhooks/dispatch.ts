@@ -50,6 +50,7 @@ export class Dispatch {
       keep: { days: 1, most: 1000 },
       run: ({ input, signal }) => this.#retry(input, signal),
       gaveUp: ({ input }) => this.#outcomes.giveUp(input),
+      cancelled: ({ id, input }) => this.#outcomes.drop(id, input),
     })
     const { webhooks, deliveries, delaysMs } = parts
     const [pauseMs] = delaysMs

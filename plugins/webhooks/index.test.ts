@@ -180,6 +180,18 @@ describe('attempts', () => {
     for (const { path } of [off, deleted, gone]) expect(receiver.on(path)).toHaveLength(1)
     expect((await api('POST', `/${gone.id}/enable`)).body).toMatchObject({ enabled: true, status: 'active' })
   })
+
+  test('end when an admin cancels the job that would make the next one', async () => {
+    const { id, path } = await subscribe()
+    receiver.answer(path, { status: 503 })
+    const delivery = await tryOut(id)
+    await expect.poll(async () => (await newest(id)).next_retry_at).not.toBeNull()
+    const { body } = await gateway.api('GET', '/api/jobs?kind=webhooks.delivery&limit=500')
+    const job = body.jobs.find((one: { id: string }) => one.id.includes(delivery))
+    await gateway.api('POST', `/api/jobs/${encodeURIComponent(job.id)}/cancel`)
+    await expect.poll(() => newest(id)).toMatchObject({ status: 'dropped', next_retry_at: null })
+    expect(receiver.on(path)).toHaveLength(1)
+  })
 })
 
 test('a delivery that was dropped can be sent again as often as it takes', async () => {

@@ -57,6 +57,17 @@ export class Outcomes {
     this.#context.log.warn({ webhook, delivery: id }, 'a webhook could not be delivered')
   }
 
+  /** Ends a delivery whose job was cancelled, unless it is sent anew. */
+  async drop(job: string, { delivery: id }: Task): Promise<void> {
+    const error = 'An admin cancelled the delivery.'
+    const updated_at = new Date().toISOString()
+    await this.#parts.deliveries.rows.update(id, (row) =>
+      row?.status === 'pending' && row.job !== undefined && job.endsWith(row.job)
+        ? { ...row, status: 'dropped', error, updated_at }
+        : undefined,
+    )
+  }
+
   /** The job that tries again; undefined when none should. */
   #nextOf(delivery: string, failure: DeliveryFailed): Made['next'] {
     const { pauseMs } = this.#parts

@@ -56,6 +56,7 @@ export class Calibrations {
       delaysMs: [10_000, 60_000],
       run: ({ input: { id }, signal }) => perform({ ...performing, calibrations: this }, id, signal),
       gaveUp: ({ input: { id } }, { message }) => this.end(id, { status: 'failed', error: message }),
+      cancelled: ({ input: { id } }) => this.end(id, { status: 'cancelled' }),
     })
   }
 

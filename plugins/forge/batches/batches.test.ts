@@ -266,6 +266,37 @@ test('a batch is paused, goes on, and is cancelled; the connections of its calls
   expect(said()).toEqual(['a', 'b', 'b'])
 })
 
+test('an admin who cancels the job of a batch or of a run ends what it belongs to, also of a paused kind', async () => {
+  const { upstream } = forge.parts
+  upstream.reply({ hang: true, times: 2 })
+  const { body } = await begin({ input: [chat('a'), chat('b')], concurrency: 1, wait_ms: 0 })
+  const asked = await upstream.received(1)
+  const job = `/api/jobs/${encodeURIComponent(`forge.batch:${body.id}.1`)}`
+  expect((await api('POST', `${job}/cancel`)).body.status).toBe('cancelled')
+  await asked.closed
+  const cancelled = { status: 'cancelled', counts: { pending: 2 }, finished_at: expect.any(String) }
+  await expect.poll(() => show(body.id)).toMatchObject(cancelled)
+  expect((await api('POST', `${at}/${body.id}/cancel`)).status).toBe(409)
+  expect((await api('POST', `${job}/retry`)).body.status).toBe('waiting')
+  await expect.poll(async () => (await api('GET', job)).body.status).toBe('completed')
+  expect(await show(body.id)).toMatchObject(cancelled)
+
+  await api('POST', '/api/jobs/pause', { kind: 'forge.batch' })
+  const { body: waits } = await begin({ input: [chat('c')], wait_ms: 0 })
+  await api('POST', `/api/jobs/${encodeURIComponent(`forge.batch:${waits.id}.1`)}/cancel`)
+  await expect.poll(async () => (await show(waits.id)).status).toBe('cancelled')
+  await api('POST', '/api/jobs/resume', { kind: 'forge.batch' })
+
+  await forge.make('slow', [llm('ask', 'Slow')])
+  const input = { type: 'workflow', model: undefined, workflow: 'slow', input: [1] }
+  const { body: many } = await begin({ ...input, wait_ms: 0 })
+  await upstream.received(2)
+  const [run] = (await api('GET', '/api/forge/runs?workflow=slow')).body.runs
+  await api('POST', `/api/jobs/${encodeURIComponent(`forge.batch:${many.id}.1`)}/cancel`)
+  await expect.poll(async () => (await forge.read(run.id)).status).toBe('cancelled')
+  expect((await show(many.id)).status).toBe('cancelled')
+})
+
 test('a batch whose time is over ends, and a retry makes what was not made', async () => {
   const { upstream } = forge.parts
   upstream.reply({ content: 'ok' })

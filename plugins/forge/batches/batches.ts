@@ -53,6 +53,7 @@ export class Batches {
       timeoutMs: longestMs,
       run: (job) => this.#perform(job),
       gaveUp: ({ input: { id, turn } }) => this.#end(id, turn, brokeOff),
+      cancelled: ({ input: { id, turn } }) => this.#endCancelled(id, turn),
     })
   }
 
@@ -148,6 +149,13 @@ export class Batches {
         : undefined,
     )
     if (begun) await this.#end(id, turn, await performed(this.#means, begun, signal))
+  }
+
+  /** Ends a batch whose job was cancelled, unless it goes on in another turn, and its runs. */
+  async #endCancelled(id: string, turn: number): Promise<void> {
+    await this.#end(id, turn, { status: 'cancelled' })
+    const row = await this.store.batches.get(id)
+    if (row?.turn === turn) await this.#runs.cancelOf(id)
   }
 
   /** Ends or pauses a batch that goes on, in this turn or in any; false for another one. */

@@ -9,7 +9,7 @@ const kills = 2
 let gateway: ThreadedGateway
 
 beforeAll(async () => {
-  gateway = await startThreaded(1, {})
+  gateway = await startThreaded(2, {})
 })
 
 afterAll(() => gateway.close())
@@ -63,4 +63,26 @@ test('a run of a killed batch goes on where it was, and is no other run', async 
   expect(items).toMatchObject([{ status: 'succeeded', response: 'the end' }])
   expect((await gateway.api('GET', '/api/forge/runs')).total).toBe(1)
   expect(upstream.requests.map(questionOf)).toEqual(['Plan', 'End the plan', 'End the plan'])
+})
+
+test('a batch whose job an admin cancels is cancelled, from whichever thread, also where the process dies at once', async () => {
+  const { upstream } = gateway
+  upstream.reset()
+  upstream.reply({ hang: true, times: Number.POSITIVE_INFINITY })
+  const begin = async (): Promise<string> => {
+    const input = [{ messages: [{ role: 'user', content: 'Hello' }] }]
+    return (await gateway.api('POST', at, { model: 'gpt-4o-mini', input })).id
+  }
+  const cancel = (id: string) =>
+    gateway.api('POST', `/api/jobs/${encodeURIComponent(`forge.batch:${id}.1`)}/cancel`)
+  const stands = async (id: string) => (await gateway.api('GET', `${at}/${id}`)).status
+  for (let n = 1; n <= 4; n += 1) {
+    const id = await begin()
+    expect(await cancel(id)).toMatchObject({ status: 'cancelled' })
+    await expect.poll(() => stands(id)).toBe('cancelled')
+  }
+  const last = await begin()
+  await cancel(last)
+  await gateway.killAndStart()
+  await expect.poll(() => stands(last)).toBe('cancelled')
 })

@@ -227,6 +227,17 @@ test('a cancelled run closes the connections of its calls, and is deleted by for
   expect((await api('GET', `/api/forge/runs/${second.id}`)).status).toBe(404)
 })
 
+test('an admin who cancels the job of a run ends the run', async () => {
+  await forge.make('slow', [llm('ask', 'Slow')])
+  forge.parts.upstream.reply({ hang: true })
+  const { body } = await run('slow', {}, { wait_ms: 0 })
+  const asked = await forge.parts.upstream.received(1)
+  await api('POST', `/api/jobs/${encodeURIComponent(`forge.run:${body.id}`)}/cancel`)
+  await asked.closed
+  await expect.poll(async () => (await forge.read(body.id)).status).toBe('cancelled')
+  expect((await api('POST', `/api/forge/runs/${body.id}/cancel`)).status).toBe(409)
+})
+
 test('a run that takes too long ends', async () => {
   await forge.make('long', [llm('ask', 'Long')], { limits: { timeout_s: 1 } })
   forge.parts.upstream.reply({ hang: true })

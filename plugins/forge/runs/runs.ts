@@ -67,6 +67,7 @@ export class Runs {
           status: 'failed',
           error: { code: 'internal_error', message: 'The run broke off.' },
         }),
+      cancelled: ({ input: { id } }) => this.#finish(id, { status: 'cancelled' }),
     })
   }
 

@@ -222,6 +222,17 @@ test('a hunt goes on beside its request, pauses, resumes and is cancelled, and t
   expect(await read(`/api/redteam/attacks?campaign_id=${id}`)).toMatchObject({ total: 0 })
 })
 
+test('an admin who cancels the job of a hunt ends the hunt, and another one can begin', async () => {
+  attacked.behave(() => ({ hang: true }))
+  const { id } = await make()
+  await hunt(id, { wait_ms: 0 })
+  await expect.poll(() => attacked.attacks.length).toBe(4)
+  await api('POST', `/api/jobs/${encodeURIComponent(`redteam.hunt:${id}:1`)}/cancel`)
+  await expect.poll(async () => (await read(`${path}/${id}`)).status).toBe('completed')
+  attacked.behave(declines)
+  expect((await hunt(id, { generations: 1 })).body).toMatchObject({ status: 'completed', problem: null })
+})
+
 test('users have their own campaigns only, and attack the gateway in their own name', async () => {
   const [ada, eve] = [await gateway.signUp('ada'), await gateway.signUp('eve')]
   attacked.behave(complies)

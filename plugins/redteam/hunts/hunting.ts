@@ -56,6 +56,7 @@ export class Hunting {
       run: ({ input, signal }) => this.#run(input.campaign, input.turn, signal),
       gaveUp: ({ input: { campaign, turn } }) =>
         this.#end(campaign, turn, 'failed', { code: 'internal_error', message: 'The hunt broke off.' }),
+      cancelled: ({ input: { campaign, turn } }) => this.#end(campaign, turn, 'completed'),
     })
   }
 

@@ -166,6 +166,16 @@ test('a stopped run closes its connections, and only force deletes one that goes
   expect((await api('GET', `/experiments/${second.body.id}`)).status).toBe(404)
 })
 
+test('an admin who cancels the job of a run stops the run', async () => {
+  parts.upstream.reply({ hang: true, times: 50 })
+  const { body } = await run(base({ wait_ms: 0 }))
+  const asked = await parts.upstream.received(1)
+  const { jobs } = (await parts.gateway.api('GET', '/api/jobs?kind=studio.run&status=running')).body
+  await parts.gateway.api('POST', `/api/jobs/${encodeURIComponent(jobs[0].id)}/cancel`)
+  await asked.closed
+  await expect.poll(async () => (await api('GET', `/experiments/${body.id}`)).body.status).toBe('cancelled')
+})
+
 test('a run goes on under changed settings, and one that takes too long ends', async () => {
   const settle = (config: Record<string, unknown>) =>
     parts.gateway.kernel.registry.change('studio', { config })

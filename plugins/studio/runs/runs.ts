@@ -59,6 +59,7 @@ export class Runs {
           status: 'failed',
           error: { code: 'internal_error', message: 'The run broke off.' },
         }),
+      cancelled: ({ input: { id } }) => this.#finish(id, { status: 'cancelled' }),
     })
   }
 

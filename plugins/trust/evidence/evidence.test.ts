@@ -177,6 +177,16 @@ test('packs are listed, and deleted with their file', async () => {
     expect((await gateway.api('GET', at)).status).toBe(404)
 })
 
+test('a pack whose job is cancelled has failed, and says why', async () => {
+  await gateway.api('POST', '/api/jobs/pause', { kind: 'trust.evidence' })
+  const { body } = await gateway.api('POST', '/api/trust/evidence', { name: 'Audit', ...range() })
+  await gateway.api('POST', `/api/jobs/${encodeURIComponent(`trust.evidence:${body.id}`)}/cancel`)
+  await expect
+    .poll(async () => (await gateway.api('GET', `/api/trust/evidence/${body.id}`)).body)
+    .toMatchObject({ status: 'failed', error: 'An admin cancelled it.', download_url: null })
+  await gateway.api('POST', '/api/jobs/resume', { kind: 'trust.evidence' })
+})
+
 test('packs are for admins, and wrong ones are refused, naming the field', async () => {
   expect((await gateway.api('GET', '/api/trust/evidence', undefined, ada.key)).status).toBe(403)
   const refused = async (input: object) => {

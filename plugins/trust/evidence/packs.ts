@@ -48,6 +48,7 @@ export class Packs {
       delaysMs: [pauseMs],
       run: ({ input }) => this.#collect(input.pack),
       gaveUp: ({ input }, { message }) => this.#fail(input.pack, message),
+      cancelled: ({ input }) => this.#fail(input.pack, 'An admin cancelled it.'),
     })
   }
 
@@ -97,7 +98,7 @@ export class Packs {
     })
     await this.files.write(id, collecting.bytes(), (tx, { size }) => {
       const found = tx.get(this.rows, id)
-      if (!found) return
+      if (found?.status !== 'collecting') return
       tx.put(this.rows, id, {
         ...found,
         status: 'ready',
@@ -105,7 +106,7 @@ export class Packs {
       })
       enter(tx)
     })
-    if (!(await this.rows.get(id))) await this.files.delete(id)
+    if ((await this.rows.get(id))?.status !== 'ready') await this.files.delete(id)
   }
 
   async #fail(id: string, error: string): Promise<void> {

@@ -166,6 +166,16 @@ describe('what cannot be replayed', () => {
   })
 })
 
+test('a replay whose job an admin cancels has failed, and says why', async () => {
+  upstream.reply({ content: 'Blue.' })
+  const original = await ask('What colour?')
+  await gateway.api('POST', '/api/jobs/pause', { kind: 'trust.replay' })
+  const { body } = await replay(original)
+  await gateway.api('POST', `/api/jobs/${encodeURIComponent(`trust.replay:${body.id}`)}/cancel`)
+  expect(await ended(body.id)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+  await gateway.api('POST', '/api/jobs/resume', { kind: 'trust.replay' })
+})
+
 test('the data of a user goes when it is erased', async () => {
   const { userId, key } = await gateway.signUp('replays-erased')
   const original = await ask('Erase me', { key })

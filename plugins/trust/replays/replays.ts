@@ -35,6 +35,7 @@ export class Replays {
       },
       gaveUp: ({ input: { id } }, { message, code = 'internal_error' }) =>
         this.#change(id, { status: 'failed', error: { code, message: message.slice(0, 500) } }),
+      cancelled: ({ input: { id } }) => this.#endCancelled(id),
     })
   }
 
@@ -76,6 +77,16 @@ export class Replays {
   async #make(id: string, signal: AbortSignal): Promise<Partial<ReplayRow>> {
     const row = await this.#rows.get(id)
     return row ? replayed(this.#context, row, signal) : {}
+  }
+
+  async #endCancelled(id: string): Promise<void> {
+    const error = { code: 'cancelled', message: 'An admin cancelled the replay.' }
+    const updated_at = new Date().toISOString()
+    await this.#rows.update(id, (row) =>
+      row?.status === 'queued' || row?.status === 'running'
+        ? { ...row, status: 'failed', error, updated_at }
+        : undefined,
+    )
   }
 
   async #change(id: string, changes: Partial<ReplayRow>): Promise<void> {
