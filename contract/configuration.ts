@@ -15,6 +15,8 @@ export interface Portable<V = unknown> {
   given(key: string, form: unknown, before: V | undefined): V | undefined | Promise<V | undefined>
   /** Throws a bad request for a value that cannot be beside all that a change leaves set. */
   fits?(value: V, after: Forms): void
+  /** The same for what holds while nothing is set under any key, such as what service.yaml says. */
+  fitsUnset?(after: Forms): void
   /** The names of the fields that a value has and its form has not, because they are secret. */
   withheld?(value: V): readonly string[]
   /** How many keys there may be. */

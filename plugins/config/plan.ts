@@ -73,25 +73,37 @@ export async function demandFit(
   for (const { section, key, after: value } of changes)
     if (value !== null)
       await at(`${section}.${key}`, async () => partOf(parts, section).fits?.(value, after.sections))
+  await demandFitUnset(parts, now.sections, after.sections)
   const changing = new Set(changes.map(({ section, key }) => `${section}.${key}`))
   for (const [section, held] of values)
     for (const [key, value] of held) {
       const place = `${section}.${key}`
-      if (changing.has(place) || misfitOf(parts, section, value, now)) continue
-      const misfit = misfitOf(parts, section, value, after)
-      if (misfit)
-        throw conflict(`${place} needs what would go: ${misfit.message}`, { param: place, cause: misfit })
+      const part = partOf(parts, section)
+      if (changing.has(place) || misfitOf(() => part.fits?.(value, now.sections))) continue
+      demandKept(place, () => part.fits?.(value, after.sections))
     }
 }
 
-function misfitOf(
-  parts: Parts,
-  section: string,
-  value: unknown,
-  { sections }: Configured,
-): GatewayError | undefined {
+/** The same for what holds in sections in which nothing is set then. */
+async function demandFitUnset(parts: Parts, now: Forms, after: Forms): Promise<void> {
+  const isUnset = (forms: Forms, section: string): boolean => Object.keys(forms[section] ?? {}).length === 0
+  for (const [section, part] of parts) {
+    if (!isUnset(after, section)) continue
+    if (!isUnset(now, section)) await at(section, async () => part.fitsUnset?.(after))
+    else if (!misfitOf(() => part.fitsUnset?.(now))) demandKept(section, () => part.fitsUnset?.(after))
+  }
+}
+
+/** Throws a conflict for what stays and fits no more. */
+function demandKept(place: string, fit: () => void): void {
+  const misfit = misfitOf(fit)
+  if (misfit)
+    throw conflict(`${place} needs what would go: ${misfit.message}`, { param: place, cause: misfit })
+}
+
+function misfitOf(fit: () => void): GatewayError | undefined {
   try {
-    partOf(parts, section).fits?.(value, sections)
+    fit()
     return undefined
   } catch (error) {
     if (isGatewayError(error)) return error

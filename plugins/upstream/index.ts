@@ -13,6 +13,7 @@ import {
 import { Dispatcher } from './delivery/dispatch.ts'
 import { targetsOf } from './delivery/targets.ts'
 import { checkEntry } from './directory/check-entry.ts'
+import { providerOf } from './directory/provider.ts'
 import { optionProblems } from './directory/provider-options.ts'
 import { RouteTable } from './directory/route-table.ts'
 import { RuntimeProviders } from './directory/runtime-providers.ts'
@@ -37,16 +38,15 @@ export default defineArea({
     context.personal(
       personalOfUsers({ count: (id) => keys.count(id), erase: (id) => keys.deleteOf(id) }, ['deletion']),
     )
-    const routes = await RouteTable.open(
-      settings.routes,
-      context,
-      (name) => directory.find(name) !== undefined && !runtime.isAdded(name),
-    )
+    const routes = await RouteTable.open(settings.routes, context, {
+      isLasting: (name) => directory.find(name) !== undefined && !runtime.isAdded(name),
+      apply: (plan, actor) => registry.apply(plan, actor),
+    })
     const env = use(kernelServices.environment)
     const runtime: RuntimeProviders = await RuntimeProviders.open(
       {
         configured: settings.providers,
-        isPlugin: (name) => on().providers.has(name),
+        isProvider: (name, entry) => providerOf(name, entry, on().providers, env) !== undefined,
         secrets: use(kernelServices.secrets),
         check: (name, entry) => checkEntry(name, entry, { env, running: on }),
         apply: (plan, actor) => registry.apply(plan, actor),

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bareChain } from '../../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../../test/upstream/index.ts'
@@ -163,6 +163,66 @@ test('a provider that a route leads to stays also where a document or a pack tak
   await gateway.api('PUT', '/api/proxy/routes', { routes: null })
   expect((await uninstall()).status).toBe(200)
   await remove('other')
+})
+
+test('of a provider that is removed and a route that is set to it at the same time, one is refused', async () => {
+  const routes = [{ match: 'house', provider: 'raced' }]
+  const table = (rules: unknown) => gateway.api('PUT', '/api/proxy/routes', { routes: rules })
+  for (let round = 0; round < 6; round += 1) {
+    expect((await add({ ...mine(), name: 'raced' })).status).toBe(201)
+    const set = () => table(routes)
+    const gone = () => remove('raced')
+    const [first, second] = round % 2 ? [gone, set] : [set, gone]
+    const statuses = (await Promise.all([first(), second()])).map(({ status }) => status)
+    expect([200, 409, 400]).toEqual(expect.arrayContaining(statuses))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    await table(null)
+    await remove('raced')
+  }
+})
+
+describe('while service.yaml has a route to a provider that was added at runtime', () => {
+  let own: TestGateway
+
+  beforeAll(async () => {
+    const routes = [{ match: 'house', provider: 'later' }]
+    own = await startGateway({ upstream, config: { routes, providers: { vague: { api_key: 'k' } } } })
+    expect((await own.api('POST', at, { ...mine(), name: 'later' })).status).toBe(201)
+  })
+
+  afterAll(() => own.close())
+
+  const patch = (body: object) => own.api('POST', '/api/config', body)
+
+  test('no document takes the provider away', async () => {
+    const refused = await patch({ providers: { later: null } })
+    expect([refused.status, refused.body.error.param]).toEqual([409, 'routes'])
+    expect(refused.body.error.message).toContain('house')
+    expect((await own.api('DELETE', `${at}/later`)).status).toBe(409)
+    const snapshot = { version: 1, sections: { providers: {} } }
+    expect((await own.api('POST', '/api/config/import', { snapshot, mode: 'replace' })).status).toBe(409)
+    expect((await patch({ modules: { outputcap: { enabled: false } } })).status).toBe(200)
+  })
+
+  test('the table of the file does not come back without the provider', async () => {
+    const table = [{ match: 'house', provider: 'openai' }]
+    expect((await patch({ providers: { later: null }, routes: { table } })).status).toBe(200)
+    const cleared = await own.api('PUT', '/api/proxy/routes', { routes: null })
+    expect([cleared.status, cleared.body.error.param]).toEqual([409, 'routes'])
+    const patched = await patch({ routes: { table: null } })
+    expect([patched.status, patched.body.error.param]).toEqual([400, 'routes'])
+    const { name: _, ...said } = mine()
+    expect((await patch({ routes: { table: null }, providers: { later: said } })).status).toBe(200)
+  })
+
+  test('an entry of the file that says nothing of its protocol is a provider by what was said at runtime', async () => {
+    const { name: _, ...said } = mine()
+    expect((await own.api('PUT', `${at}/vague`, said)).status).toBe(404)
+    const table = [{ match: 'house', provider: 'vague' }]
+    expect((await patch({ providers: { vague: said }, routes: { table } })).status).toBe(200)
+    expect((await own.api('DELETE', `${at}/vague`)).status).toBe(409)
+    expect((await patch({ providers: { vague: null } })).status).toBe(409)
+  })
 })
 
 test('of changes at a time none is lost, and of two that add one name one is refused', async () => {

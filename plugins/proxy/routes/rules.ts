@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { badRequest, type Context } from '#kernel'
+import { badRequest, type Context, conflict } from '#kernel'
 import { listed, listOf, listQuery, type PageQuery, pageOf } from '#kit'
 import { mostRoutes, ProviderDirectory, type RouteRule, RouteRules, routeRule } from '#provider'
 import { RoutesChanged } from '../events.ts'
@@ -33,6 +33,16 @@ export function addRuleRoutes({ route, use, event, emit }: Context<unknown>): vo
     }
   }
 
+  /** The same for the table of service.yaml, which the caller cannot send otherwise. */
+  const checkConfigured = (rules: readonly RouteRule[]): void => {
+    const lost = rules.find(({ provider }) => !use(ProviderDirectory).find(provider))
+    if (lost)
+      throw conflict(
+        `The route ${lost.match} of service.yaml leads to ${lost.provider}, which is no provider: add it first, or send a table.`,
+        { param: 'routes' },
+      )
+  }
+
   route({
     method: 'get',
     path: '/api/proxy/routes',
@@ -59,9 +69,8 @@ export function addRuleRoutes({ route, use, event, emit }: Context<unknown>): vo
     async handle(input) {
       const { body } = input
       const table = use(RouteRules)
-      if (body.routes) check(body.routes)
-      const { if_generation: ifGeneration } = body
-      await table.replace(body.routes, { ...input, ifGeneration })
+      const { routes, if_generation: ifGeneration } = body
+      await table.replace(routes, { ...input, ifGeneration }, routes ? check : checkConfigured)
       emit(RoutesChanged, { source: table.source, total: table.rules.length }, { cause: input })
       return page({ limit: mostRoutes, offset: 0 })
     },

@@ -29,6 +29,8 @@ export const mostRoutes = 500
 const stored = z.object({ rules: z.array(routeRule), updated_at: z.string() })
 export type StoredRoutes = z.output<typeof stored>
 
+export const sectionName = 'routes'
+
 /** The one row, and the one key of the section. */
 export const rowId = 'table'
 
@@ -37,14 +39,15 @@ export const routeRows = (store: Store): Collection<StoredRoutes> =>
   store.collection('routes', { schema: stored })
 
 /**
- * The table as a section of the configuration; a rule that leads nowhere would turn every call it matches away. Providers last that
- * are there whatever is said of them at runtime.
+ * The table as a section of the configuration, in the place of that of service.yaml; a rule that leads nowhere would turn every call
+ * it matches away. Providers last that are there whatever is said of them at runtime.
  */
 export const routeSection = (
   rows: Collection<StoredRoutes>,
+  configured: readonly RouteRule[],
   isLasting: (name: string) => boolean,
 ): PortableSection<readonly RouteRule[]> => ({
-  name: 'routes',
+  name: sectionName,
   most: 1,
   read: (transaction) => transaction.get(rows, rowId)?.rules,
   write(transaction, _, rules) {
@@ -61,6 +64,11 @@ export const routeSection = (
     for (const [i, { provider }] of rules.entries())
       if (!isLasting(provider) && !Object.hasOwn(providers, provider))
         throw badRequest(`There is no provider called ${provider}.`, { param: `${i}.provider` })
+  },
+  fitsUnset({ providers = {} }) {
+    for (const { match, provider } of configured)
+      if (!isLasting(provider) && !Object.hasOwn(providers, provider))
+        throw badRequest(`The route ${match} of service.yaml leads to ${provider}, which is no provider.`)
   },
   given(key, form, before) {
     if (key !== rowId) throw badRequest(`The one key of routes is ${rowId}.`)

@@ -1,10 +1,23 @@
-import type { Actor, Context } from '#kernel'
+import type { Actor, Context, Registry } from '#kernel'
 import { compileGlobs } from '#kit'
-import { type RouteRule, routeRows, routeSection, rowId, type StoredRoutes } from './route-section.ts'
+import {
+  type RouteRule,
+  routeRows,
+  routeSection,
+  rowId,
+  type StoredRoutes,
+  sectionName,
+} from './route-section.ts'
 
 type Said = { match: string; provider: string; model?: string | undefined; priority?: number }
-type SetTable = (key: string, rules: readonly RouteRule[] | undefined, actor?: Actor) => Promise<void>
 type Compiled = RouteRule & { readonly matches: (model: string) => boolean }
+
+interface Parts {
+  /** Whether there is a provider whatever is said at runtime. */
+  readonly isLasting: (name: string) => boolean
+  /** Makes a change that is planned while nothing else changes. */
+  readonly apply: Registry['apply']
+}
 
 /**
  * The operator's table of providers by model. A table set at runtime replaces the whole table of service.yaml, also after a
@@ -12,7 +25,7 @@ type Compiled = RouteRule & { readonly matches: (model: string) => boolean }
  */
 export class RouteTable {
   readonly #configured: readonly RouteRule[]
-  #set: SetTable | undefined
+  #apply: Registry['apply'] | undefined
   #stored: StoredRoutes | undefined
   #compiled: readonly Compiled[] = []
   #edition = 0
@@ -30,11 +43,12 @@ export class RouteTable {
   static async open(
     configured: readonly Said[],
     { store, section }: Pick<Context<unknown>, 'store' | 'section'>,
-    isLasting: (name: string) => boolean,
+    { isLasting, apply }: Parts,
   ): Promise<RouteTable> {
     const table = new RouteTable(configured)
     const rows = routeRows(store)
-    table.#set = section(routeSection(rows, isLasting))
+    table.#apply = apply
+    section(routeSection(rows, table.#configured, isLasting))
     rows.watch(({ row }) => table.#take(row))
     table.#take(await rows.get(rowId))
     return table
@@ -63,10 +77,20 @@ export class RouteTable {
     return this.#compiled.find(({ matches }) => matches(model))
   }
 
-  /** Sets the whole table, or goes back to that of service.yaml. What comes after it resolves goes by it. */
-  async replace(rules: readonly RouteRule[] | null, actor?: Actor): Promise<void> {
-    if (!this.#set) throw new Error('a route table without a store cannot be replaced')
-    await this.#set(rowId, rules ?? undefined, actor)
+  /**
+   * Sets the whole table, or goes back to that of service.yaml. What comes after it resolves goes by it. `demand` is given the
+   * rules that hold then while nothing else changes, and throws for those that cannot be as things are.
+   */
+  async replace(
+    rules: readonly RouteRule[] | null,
+    actor: Actor | undefined,
+    demand: (rules: readonly RouteRule[]) => void,
+  ): Promise<void> {
+    if (!this.#apply) throw new Error('a route table without a store cannot be replaced')
+    await this.#apply(async () => {
+      demand(rules ?? this.#configured)
+      return { rows: new Map(), values: [{ section: sectionName, key: rowId, value: rules ?? undefined }] }
+    }, actor)
   }
 
   #take(row: StoredRoutes | undefined): void {

@@ -22,8 +22,8 @@ const row = z.object({ sealed: z.string(), updated_at: z.string() })
 
 interface Parts {
   readonly configured: ProviderEntries
-  /** Whether a plugin that is switched on has a provider of that name. */
-  readonly isPlugin: (name: string) => boolean
+  /** Whether such an entry, or none, makes a provider with the plugins that are switched on. */
+  readonly isProvider: (name: string, entry: Entry | undefined) => boolean
   readonly secrets: Pick<Secrets, 'encrypt' | 'decrypt'>
   /** Throws a bad request when such an entry makes no provider that works. */
   readonly check: (name: string, entry: RuntimeEntry) => void
@@ -100,13 +100,9 @@ export class RuntimeProviders {
     return this.#said.has(provider)
   }
 
-  /** Whether there is such a provider only because it was added at runtime. */
+  /** Whether there is such a provider only because of what was said at runtime. */
   isAdded(provider: string): boolean {
-    return (
-      this.has(provider) &&
-      !Object.hasOwn(this.#parts.configured, provider) &&
-      !this.#parts.isPlugin(provider)
-    )
+    return this.has(provider) && !this.#parts.isProvider(provider, this.#configuredOf(provider))
   }
 
   /**
