@@ -3,7 +3,7 @@ import type { Call } from '../kernel/call/call.ts'
 import type { Operation, StructuredOutput } from '../kernel/call/canonical.ts'
 import type { Reply, WholeReply } from '../kernel/call/reply.ts'
 import type { Usage } from '../kernel/call/usage.ts'
-import type { UpstreamError } from '../kernel/errors.ts'
+import type { GatewayError, UpstreamError } from '../kernel/errors.ts'
 import type { Chunk } from '../kernel/stream/chunk.ts'
 
 const takesShortNames = (pattern: string): boolean => {
@@ -96,6 +96,8 @@ export interface Provider {
   readonly keySource: 'api' | 'config' | 'environment' | 'none'
   /** Whether a call to it can succeed without a user's own key. */
   readonly configured: boolean
+  /** What calls are refused with that would go to it, as what was said of it at runtime cannot be read: none goes elsewhere instead. */
+  readonly unreadable?: GatewayError | undefined
   /** The name under which the price data knows it. */
   readonly priceId: string
   /** Where it runs models, in its own words; undefined where nothing says. */

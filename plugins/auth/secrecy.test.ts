@@ -192,6 +192,72 @@ test('a provider key that cannot be read any more stops no call that modules sen
   expect(upstream.last().key).toBe('sk-test')
 })
 
+test('a provider of which an admin said what cannot be read any more refuses its calls, until it is said anew', async () => {
+  const routes = [{ match: 'house', provider: 'mycorp' }]
+  const brussels = {
+    type: 'openai',
+    base_url: upstream.baseUrl(),
+    api_key: 'sk-test',
+    models: ['gpt-4o-mini'],
+  }
+  const config = { routes, providers: { openai: brussels, brussels } }
+  const first = await start('the first of the passphrases', config)
+  const { key } = await first.signUp('mine')
+  const said = { type: 'openai', base_url: upstream.baseUrl(), api_key: secret }
+  await first.api('POST', '/api/proxy/providers', { name: 'mycorp', ...said })
+  await first.api('PUT', '/api/proxy/providers/openai', { api_key: secret })
+  await stop()
+
+  const { api, logged, module, adminKey } = await start('another of the passphrases', config)
+  await api('PUT', '/api/auth/me/providers/openai', { api_key: secret }, key)
+  const messages = [{ role: 'user', content: 'Hello' }]
+  const body = { model: 'gpt-4o-mini', messages }
+  const calls: [string, object, RegExp][] = [
+    ['/v1/chat/completions', body, /openai/],
+    ['/v1/chat/completions', { ...body, stream: true }, /openai/],
+    ['/v1/chat/completions', { ...body, model: 'mycorp/any' }, /mycorp/],
+    ['/v1/chat/completions', { ...body, model: 'house' }, /mycorp/],
+    ['/v1/messages', { ...body, max_tokens: 5 }, /openai/],
+    ['/v1/messages/count_tokens', body, /openai/],
+    ['/v1/responses', { model: 'gpt-4o-mini', input: 'Hello' }, /openai/],
+    ['/v1/embeddings', { model: 'openai/text-embedding-3-small', input: 'Hello' }, /openai/],
+  ]
+  for (const by of [adminKey, key])
+    for (const [at, request, name] of calls) {
+      const answer = await api('POST', at, request, by)
+      expect([at, answer.status, answer.body.error.message]).toEqual([at, 502, expect.stringMatching(name)])
+      expect(answer.body.error.message).toMatch(/PUT \/api\/proxy\/providers\/\w+,/)
+    }
+  expect(upstream.requests).toEqual([])
+  expect(logged.filter((line) => line.includes('tripped'))).toEqual([])
+  expect(logged.join()).toContain('its calls are refused')
+
+  const path = '/api/proxy/providers'
+  for (const name of ['openai', 'mycorp'])
+    expect((await api('GET', `${path}/${name}`)).body).toMatchObject({ status: 'down', key_source: 'none' })
+  expect((await api('POST', `${path}/openai/check`)).body.message).toContain('cannot be read')
+  expect((await api('GET', '/api/status')).body.components.providers.status).toBe('degraded')
+  expect((await api('POST', path, { name: 'mycorp', ...said })).status).toBe(409)
+  expect((await api('DELETE', `${path}/mycorp`)).status).toBe(409)
+  const elsewhere = await api('POST', '/v1/chat/completions', { ...body, model: 'brussels/gpt-4o-mini' })
+  expect(elsewhere.status).toBe(200)
+
+  await module('regionroute', { enabled: true })
+  expect((await api('POST', '/v1/chat/completions', body)).status).toBe(502)
+  await module('regionroute', { enabled: false })
+
+  const { generation, providers } = (await api('GET', '/api/config')).body
+  expect(providers).toEqual({ mycorp: {}, openai: {} })
+  expect((await api('POST', '/api/config', { providers })).body.applied).toEqual([])
+  expect((await api('GET', '/api/config')).body.generation).toBe(generation)
+  expect((await api('PUT', `${path}/mycorp`, said)).status).toBe(200)
+  expect((await api('POST', '/v1/chat/completions', { ...body, model: 'house' })).status).toBe(200)
+  expect(upstream.last().key).toBe(secret)
+  expect((await api('POST', '/api/config', { providers: { openai: null } })).status).toBe(200)
+  expect((await api('POST', '/v1/chat/completions', body)).status).toBe(200)
+  expect(upstream.last().key).toBe('sk-test')
+})
+
 test("a rollback to an operator's key that cannot be read any more is refused, and says why", async () => {
   const first = await start('the first of the passphrases')
   const said = { name: 'mycorp', type: 'openai', base_url: upstream.baseUrl(), api_key: 'sk-test' }

@@ -1,4 +1,4 @@
-import { type Context, kernelServices } from '#kernel'
+import { type Context, kernelServices, type Provider } from '#kernel'
 import { ProviderDirectory, ProviderProber } from '#provider'
 
 export interface Component {
@@ -51,7 +51,9 @@ function providersOf(use: Context<unknown>['use']): Component {
       ? { status: 'down', detail: 'No provider has a key.' }
       : { status: 'healthy', detail: `No provider has a key; ${stand} answers.` }
   }
-  const down = real.filter(({ name }) => prober.last(name)?.status === 'down').map(({ name }) => name)
+  const isDown = ({ name, unreadable }: Provider): boolean =>
+    unreadable !== undefined || prober.last(name)?.status === 'down'
+  const down = real.filter(isDown).map(({ name }) => name)
   const detail = `${real.length} configured.${down.length > 0 ? ` Down at the last check: ${down.join(', ')}.` : ''}`
   if (down.length === 0) return { status: 'healthy', detail }
   return { status: down.length === real.length ? 'down' : 'degraded', detail }

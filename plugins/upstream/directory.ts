@@ -13,6 +13,7 @@ import { providerOf } from './directory/provider.ts'
 import type { RouteTable } from './directory/route-table.ts'
 import type { RuntimeProviders } from './directory/runtime-providers.ts'
 import { ServedModels } from './directory/served-models.ts'
+import { refusing } from './directory/unreadable.ts'
 import type { ProviderEntries } from './sections.ts'
 
 /** Where a model name leads: providers in order of preference, each with the model's name there. */
@@ -81,7 +82,9 @@ export class Directory {
     this.#entries = entries
     this.#providers = new Map()
     for (const name of names) {
-      const provider = providerOf(name, entries[name], specs, env)
+      const entry = entries[name]
+      const known = providerOf(name, entry, specs, env)
+      const provider = entry?.unreadable ? refusing(name, known, entry.unreadable) : known
       if (provider) this.#providers.set(name, { provider, serves: compileGlobs(provider.spec.models) })
     }
     this.#resolved.clear()
@@ -237,7 +240,9 @@ export class Directory {
   /** Names in the configuration that no plugin knows and no `type` explains, or one that nothing knows: they cannot be used. */
   get unusable(): string[] {
     const entries = this.#entriesNow
-    return Object.keys(entries).filter((name) => !this.#explains(name, entries[name]?.type))
+    return Object.keys(entries).filter(
+      (name) => !entries[name]?.unreadable && !this.#explains(name, entries[name]?.type),
+    )
   }
 
   #explains(name: string, type: string | undefined): boolean {

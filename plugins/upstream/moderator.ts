@@ -51,6 +51,7 @@ export class Moderator {
         { module: refusal.module, type: 'no_target' },
       )
     const { provider, model: name } = chosen.route
+    if (provider.unreadable) throw provider.unreadable
     return { provider, model: name, key: provider.keys[0] }
   }
 

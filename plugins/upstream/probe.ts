@@ -62,6 +62,7 @@ export class Prober {
       message,
       checkedAt: new Date().toISOString(),
     })
+    if (provider.unreadable) return result('down', provider.unreadable.message)
     if (!provider.configured && !key) return result('unconfigured', 'It has no key.')
     const protocol = this.#on().protocols.get(provider.protocol)
     if (!protocol) throw internalError(`The protocol ${provider.protocol} is not switched on.`)

@@ -70,7 +70,10 @@ export function createModelList({ use, find }: Context<unknown>): ModelList {
     const keys = use(ProviderKeys)
     const user = principal?.userId
     const own = await Promise.all(
-      providers.map(({ configured, name }) => configured || (user !== undefined && keys.has(user, name))),
+      providers.map(
+        ({ configured, name, unreadable }) =>
+          !unreadable && (configured || (user !== undefined && keys.has(user, name))),
+      ),
     )
     return providers.filter((_, i) => own[i])
   }

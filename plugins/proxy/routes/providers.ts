@@ -36,7 +36,7 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
     return {
       name: provider.name,
       kind: provider.protocol,
-      status: provider.configured ? status : 'unconfigured',
+      status: provider.unreadable ? 'down' : provider.configured ? status : 'unconfigured',
       models_count: use(ProviderDirectory).namesOf(provider.name).length,
       latency_ms: latencyMs,
       error_rate: errorRate,

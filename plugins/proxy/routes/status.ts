@@ -29,7 +29,9 @@ export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): 
       const failed = modules.filter(({ plugin, state }) => plugin.setting?.enabled && state !== 'active')
       const { providers } = use(ProviderDirectory)
       const configured = providers.filter((provider) => provider.configured)
-      const statuses = configured.map(({ name }) => watch.health(name).status)
+      const statuses = configured.map(({ name, unreadable }) =>
+        unreadable ? 'down' : watch.health(name).status,
+      )
       const down = statuses.filter((status) => status === 'down').length
       const degraded = statuses.filter((status) => status === 'degraded').length
       return {

@@ -62,6 +62,7 @@ async function targetOf(
   const keys = context.use(ProviderKeys)
   for (const { provider, model } of routes) {
     const own = principal?.userId === undefined ? undefined : await keys.find(principal.userId, provider.name)
+    if (provider.unreadable) throw provider.unreadable
     if (own || provider.configured) return { provider, model, key: own ?? provider.keys[0] }
   }
   const { provider, model: name } = routes[0]!

@@ -15,8 +15,8 @@ import { RouteCandidate } from './candidate.ts'
 export interface Usable {
   readonly route: Route
   readonly keys: readonly Credential[]
-  /** The caller has a key of its own for it that cannot be read: a call that would take the route is refused. */
-  readonly unreadable?: UnreadableKey | undefined
+  /** The caller's own key for it cannot be read, or what the operator said of it: a call that would take the route is refused. */
+  readonly unreadable?: GatewayError | undefined
 }
 
 /** Of these routes those that a caller can use, in their order: with a key of its own, or one of the operator's. */
@@ -28,7 +28,8 @@ export async function usableRoutes(
   const usable: Usable[] = []
   for (const route of routes) {
     const own = userId === undefined ? undefined : await ownKey(keys, userId, route.provider.name)
-    if (own instanceof UnreadableKey) usable.push({ route, keys: [], unreadable: own })
+    if (route.provider.unreadable) usable.push({ route, keys: [], unreadable: route.provider.unreadable })
+    else if (own instanceof UnreadableKey) usable.push({ route, keys: [], unreadable: own })
     else if (own || route.provider.configured) usable.push({ route, keys: own ? [own] : route.provider.keys })
   }
   return usable
@@ -70,8 +71,8 @@ export function judged(call: Call, routes: readonly Usable[], on: On): Judged[] 
 }
 
 /**
- * The route that modules let a call take and prefer. Throws what they say when they let it take none, and for a key that cannot be
- * read.
+ * The route that modules let a call take and prefer. Throws what they say when they let it take none, and for a key or a
+ * provider that cannot be read.
  */
 export function chosenRoute(call: Call, routes: readonly Usable[], on: On): Usable {
   const all = judged(call, routes, on)

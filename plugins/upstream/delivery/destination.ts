@@ -88,6 +88,7 @@ function unusable({ provider, model }: Route): UpstreamError {
 }
 
 function protocolOf({ operation }: Call, { provider }: Route, { protocols }: Parts['on']): Protocol {
+  if (provider.unreadable) throw provider.unreadable
   const protocol = protocols.get(provider.protocol)
   if (!protocol) throw internalError(`The protocol ${provider.protocol} is not switched on.`)
   if (!protocol.wires[operation] || !provider.spec.operations.includes(operation)) {

@@ -10,13 +10,18 @@ import {
 } from '#kernel'
 import type { ProviderEntries } from '../sections.ts'
 import { type ProviderSaid, saidBy, sharedOf, shownOf, storedSaid, withheldOf } from './provider-said.ts'
+import { UnreadableProvider } from './unreadable.ts'
 
 /** Fields that are absent stay as they are; null goes back to what service.yaml says. */
 export type ProviderChange = { readonly [K in keyof ProviderSaid]?: ProviderSaid[K] | null | undefined }
 
 type Entry = ProviderEntries[string]
 /** The effective settings of a provider: those set at runtime outweigh the environment. */
-export type RuntimeEntry = Entry & { readonly runtime?: ProviderSaid }
+export type RuntimeEntry = Entry & {
+  readonly runtime?: ProviderSaid
+  /** Something was said at runtime that cannot be read. */
+  readonly unreadable?: UnreadableProvider
+}
 
 const row = z.object({ sealed: z.string(), updated_at: z.string() })
 
@@ -43,7 +48,7 @@ const nothing: Demand = () => {}
  */
 export class RuntimeProviders {
   readonly #parts: Parts
-  readonly #said = new Map<string, ProviderSaid>()
+  readonly #said = new Map<string, ProviderSaid | UnreadableProvider>()
   #entries: Readonly<Record<string, RuntimeEntry>>
 
   static async open(
@@ -53,11 +58,12 @@ export class RuntimeProviders {
     const rows = store.collection('providers', { schema: row })
     const made = new RuntimeProviders(parts)
     const take = (id: string, sealed: string | undefined): void => {
-      try {
-        made.#take(id, sealed)
-      } catch (err) {
-        log.error({ err, provider: id }, 'what was said of a provider at runtime cannot be read')
-      }
+      const said = made.#take(id, sealed)
+      if (said instanceof UnreadableProvider)
+        log.error(
+          { err: said.cause, provider: id },
+          'what was said of a provider at runtime cannot be read: its calls are refused',
+        )
     }
     const asSection: PortableSection<string> = {
       name: sectionName,
@@ -69,13 +75,15 @@ export class RuntimeProviders {
       check: (key, sealed) => sealed && parts.check(key, made.#entryOf(key, made.#open(sealed))),
       show: (sealed) => shownOf(() => made.#open(sealed)),
       async *all() {
-        for await (const [id, { sealed }] of rows.scan()) if (made.has(id)) yield [id, sealed]
+        for await (const [id, { sealed }] of rows.scan()) yield [id, sealed]
       },
-      shared: (sealed) => sharedOf(made.#open(sealed)),
-      withheld: (sealed) => withheldOf(made.#open(sealed)),
+      shared: (sealed) => sharedOf(made.#known(sealed) ?? {}),
+      withheld: (sealed) => withheldOf(made.#known(sealed) ?? {}),
       given(key, form, before) {
-        const known = before === undefined ? undefined : made.#open(before)
+        const known = before === undefined ? undefined : made.#known(before)
+        // Of one that cannot be read the form says nothing, and to send that back changes nothing.
         const next = saidBy(key, form, known)
+        if (before !== undefined && !known && Object.keys(next).length === 0) return before
         return isDeepStrictEqual(next, known) ? before : parts.secrets.encrypt(JSON.stringify(next))
       },
     }
@@ -139,7 +147,8 @@ export class RuntimeProviders {
   }
 
   #changed(provider: string, change: ProviderChange): ProviderSaid {
-    const next: Record<string, unknown> = { ...this.#said.get(provider) }
+    const before = this.#said.get(provider)
+    const next: Record<string, unknown> = before instanceof UnreadableProvider ? {} : { ...before }
     if (change.api_key) delete next.keys
     if (change.keys) delete next.api_key
     for (const [field, value] of Object.entries(change)) {
@@ -149,14 +158,26 @@ export class RuntimeProviders {
     return next as ProviderSaid
   }
 
-  #take(provider: string, sealed: string | undefined): void {
-    if (sealed === undefined) this.#said.delete(provider)
-    else this.#said.set(provider, this.#open(sealed))
+  #take(provider: string, sealed: string | undefined): ProviderSaid | UnreadableProvider | undefined {
+    const said = sealed === undefined ? undefined : this.#read(provider, sealed)
+    if (said) this.#said.set(provider, said)
+    else this.#said.delete(provider)
     const own = Array.from(this.#said, ([id, one]) => [id, this.#entryOf(id, one)] as const)
     this.#entries = { ...this.#parts.configured, ...Object.fromEntries(own) }
+    return said
   }
 
-  #entryOf(provider: string, runtime: ProviderSaid): RuntimeEntry {
+  #read(provider: string, sealed: string): ProviderSaid | UnreadableProvider {
+    try {
+      return this.#open(sealed)
+    } catch (error) {
+      return new UnreadableProvider(provider, error)
+    }
+  }
+
+  #entryOf(provider: string, runtime: ProviderSaid | UnreadableProvider): RuntimeEntry {
+    if (runtime instanceof UnreadableProvider)
+      return { ...this.#configuredOf(provider), unreadable: runtime } as RuntimeEntry
     const { base_url, api_key, keys, org_id, ...rest } = runtime
     const { apiKey, keys: pool, ...configured } = this.#configuredOf(provider) ?? {}
     const hasKeys = api_key !== undefined || keys !== undefined
@@ -176,6 +197,15 @@ export class RuntimeProviders {
   #configuredOf(provider: string): Entry | undefined {
     const { configured } = this.#parts
     return Object.hasOwn(configured, provider) ? configured[provider] : undefined
+  }
+
+  /** What was sealed; undefined where it cannot be read. */
+  #known(sealed: string): ProviderSaid | undefined {
+    try {
+      return this.#open(sealed)
+    } catch {
+      return undefined
+    }
   }
 
   #open(sealed: string): ProviderSaid {
