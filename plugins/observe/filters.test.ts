@@ -135,6 +135,20 @@ describe('a listing', () => {
     expect(body).toMatchObject({ total: 3, search: { searched: 5, complete: true } })
   })
 
+  test('by a text has one total on all its pages, which have each trace once', async () => {
+    const seen: string[] = []
+    let cursor = ''
+    for (let page = 1; page <= 3; page += 1) {
+      const { body } = await gateway.api('GET', `/api/observe/traces?q=question&limit=1${cursor}`)
+      expect(body).toMatchObject({ total: 3, has_more: page < 3, search: { complete: true } })
+      seen.push(...body.traces.map(({ id }: { id: string }) => id))
+      cursor = `&cursor=${body.next_cursor}`
+    }
+    expect(new Set(seen).size).toBe(3)
+    const wrong = await gateway.api('GET', '/api/observe/traces?q=question&cursor=5.x')
+    expect([wrong.status, wrong.body.error.param]).toEqual([400, 'cursor'])
+  })
+
   test.each(['colour=red', 'tag=team', 'from=yesterday', 'min_cost=-1', 'status=fine', 'limit=501'])(
     'refuses %s, naming the field',
     async (query) => {

@@ -160,40 +160,48 @@ export class Traces {
 
   /**
    * Traces whose stored bodies hold a text, whatever its case. There is no index of texts: bodies are read newest
-   * first until the time is over, and the page says how far that was. The next one goes on from there.
+   * first until the time is over, and the page says how far that was. The next one goes on from there, and its total counts
+   * those of the pages before it.
    */
   async search(
     filter: TraceFilter,
     text: string,
-    { limit = Number.POSITIVE_INFINITY, offset = 0, ...page }: PageOptions,
+    { limit = Number.POSITIVE_INFINITY, offset = 0, after }: PageOptions,
     budgetMs: number,
   ): Promise<SearchPage> {
     const wanted = JSON.stringify(text).slice(1, -1).toLowerCase()
     const ends = performance.now() + budgetMs
     const items: TraceRow[] = []
-    let total = 0
+    const { before, place } = searchedBefore(after)
+    let found = 0
     let searched = 0
     let last: TraceRow | undefined
-    for await (const row of this.scan(filter, page)) {
+    for await (const row of this.scan(filter, place)) {
       if (performance.now() > ends) {
-        const place = items.length < limit ? last : items.at(-1)
-        return { items, total, searched, complete: false, ...(await this.#nextAfter(place)) }
+        const isFull = items.length === limit
+        const next = await this.#nextAfter(
+          isFull ? items.at(-1) : last,
+          before + (isFull ? offset + limit : found),
+        )
+        return { items, total: before + found, searched, complete: false, ...next }
       }
       searched += 1
       last = row
       const stored = row.bodies === 'stored' ? await this.#log.body(row.id) : undefined
       const body = stored && (await this.#seals.tryOpen(stored))
       if (!body?.toLowerCase().includes(wanted)) continue
-      if (total >= offset && items.length < limit) items.push(row)
-      total += 1
+      if (found >= offset && items.length < limit) items.push(row)
+      found += 1
     }
-    const next = total > offset + items.length ? await this.#nextAfter(items.at(-1)) : {}
-    return { items, total, searched, complete: true, ...next }
+    const given = offset + items.length
+    const next = found > given ? await this.#nextAfter(items.at(-1), before + given) : {}
+    return { items, total: before + found, searched, complete: true, ...next }
   }
 
-  async #nextAfter(row: TraceRow | undefined): Promise<Pick<Page<TraceRow>, 'next'>> {
-    const next = row && (await this.#log.placeOf(row.id))
-    return next === undefined ? {} : { next }
+  /** Where a search goes on: behind a trace, up to which so many were found. */
+  async #nextAfter(row: TraceRow | undefined, found: number): Promise<Pick<Page<TraceRow>, 'next'>> {
+    const place = row && (await this.#log.placeOf(row.id))
+    return place === undefined ? {} : { next: `${found}.${place}` }
   }
 
   /**
@@ -247,4 +255,10 @@ export class Traces {
       ...(to === undefined ? {} : { to }),
     }
   }
+}
+
+/** How many a search had found before the place that a page said. */
+function searchedBefore(next: string | undefined): { before: number; place: Pick<PageOptions, 'after'> } {
+  const [, found, after] = /^(\d{1,15})\.(.+)$/.exec(next ?? '') ?? [undefined, '0', next]
+  return { before: Number(found), place: after === undefined ? {} : { after } }
 }
