@@ -2,7 +2,7 @@ import type { Context, PulseSettings, TraceReader } from '#kernel'
 import { detach, takingTurns, Writes } from '#kit'
 import type { Change } from './change.ts'
 import { checkGroup, groupsOf } from './check.ts'
-import type { Firings } from './firings.ts'
+import type { Firings, Standing } from './firings.ts'
 import type { Room } from './groups.ts'
 import { refill } from './refill.ts'
 import { Rule } from './rule.ts'
@@ -17,6 +17,7 @@ const ticksUntilFilled = 2
 const mostChanges = 100
 
 const goneMessage = 'The rule was switched off or deleted.'
+const changedMessage = 'The rule was changed, and does not watch this group any more.'
 
 interface Parts {
   readonly firings: Firings
@@ -60,7 +61,14 @@ export class Evaluation {
     this.#watched.delete(id)
     if (!row?.enabled) return
     const rule = new Rule(row, this.#room)
-    this.#watched.set(id, { rule, fed: new Set(), ticks: 0, state: 'no_data', lastValue: undefined })
+    this.#watched.set(id, {
+      rule,
+      fed: new Set(),
+      ticks: 0,
+      isSettled: false,
+      state: 'no_data',
+      lastValue: undefined,
+    })
   }
 
   count(sample: Sample, mostGroups: number): void {
@@ -120,6 +128,7 @@ export class Evaluation {
     const { firings, silences } = this.#parts
     const { rule } = watched
     const cooldownMs = cooldownOf(rule.row, pulse)
+    await this.#settle(id, watched, now)
     for (const { group } of firings.firing(id)) rule.groups.hold(group, now)
     const circumstances = {
       now,
@@ -152,15 +161,31 @@ export class Evaluation {
     watched.state = firings.firing(id).length > 0 ? 'firing' : seen.state
   }
 
+  /**
+   * What fires of groups that a rule does not watch is over, since it was changed: such a group stays without calls, which a rule
+   * that tells of few calls would take for a breach for ever. Of a changed rule, and after a start, once.
+   */
+  async #settle(id: string, watched: Watched, now: number): Promise<void> {
+    if (watched.isSettled) return
+    const { firings } = this.#parts
+    const { rule } = watched
+    const ends: Change[] = []
+    for (const standing of firings.firing(id)) {
+      const grouping = await firings.groupingOf(standing)
+      if (grouping !== undefined && !rule.watches(standing.group, grouping))
+        ends.push(endOf(standing, changedMessage))
+    }
+    if (this.#watched.get(id) !== watched) return
+    await firings.make(ends, now)
+    watched.isSettled = true
+  }
+
   /** What fires of rules that are gone is over. */
   async #endOthers(now: number): Promise<void> {
     const { firings } = this.#parts
     for (const alert of firings.alerts) {
       if (this.#watched.has(alert)) continue
-      const ends = firings.firing(alert).map(({ group }) => {
-        const about = { alert, group, value: undefined, message: goneMessage }
-        return { kind: 'resolve' as const, state: 'no_data' as const, ...about }
-      })
+      const ends = firings.firing(alert).map((standing) => endOf(standing, goneMessage))
       await firings.make(ends, now)
       await firings.tidy(alert, 0, now)
     }
@@ -199,6 +224,16 @@ class Seen {
     this.value = this.value === undefined ? value : worst(this.value, value)
   }
 }
+
+/** The end of what fires of a group that is not watched. */
+const endOf = ({ alert_id: alert, group }: Standing, message: string): Change => ({
+  kind: 'resolve',
+  state: 'no_data',
+  alert,
+  group,
+  value: undefined,
+  message,
+})
 
 /** The pause after a firing of a rule. */
 export const cooldownOf = (row: RuleRow, pulse: PulseSettings | undefined): number =>

@@ -49,6 +49,11 @@ export class Firings {
     return all.filter(({ state }) => state === 'firing').sort((a, b) => a.fired_at - b.fired_at)
   }
 
+  /** By what the rule grouped when it fired; undefined where that is not known any more. */
+  async groupingOf({ history_id: id }: Standing): Promise<HistoryRow['group_by'] | undefined> {
+    return (await this.#history.rows.get(id))?.group_by
+  }
+
   /** The rules of which something is remembered. */
   get alerts(): string[] {
     return [...this.#standings.keys()]

@@ -146,6 +146,37 @@ describe('a rule', () => {
   }, 60_000)
 })
 
+describe('a rule that tells of few calls resolves what it fires when a change takes the group out of it:', () => {
+  const few = { metric: 'request_rate', condition: 'lt', threshold: 1000, min_samples: 0, window_seconds: 10 }
+
+  test.each([
+    ['other groups', { group_by: 'model' }],
+    ['groups by the same field as its filter', { group_by: 'project' }],
+  ])('%s', async (_, change) => {
+    const filter = { project: ownProject() }
+    const rule = await add({ ...few, filter, channels: [{ type: 'webhook', target: `${receiver.url}/few` }] })
+    await becomes(rule.id, 'firing')
+    const told = receiver.on('/few').length
+    expect((await api('PUT', `/${rule.id}`, change)).status).toBe(200)
+    await becomes(rule.id, 'no_data')
+    const [entry, ...others] = await historyOf(rule.id)
+    expect([entry, others]).toMatchObject([{ group: null, resolved_at: expect.any(String) }, []])
+    await expect.poll(() => receiver.on('/few').length, { timeout: 10_000 }).toBeGreaterThan(told)
+    await api('DELETE', `/${rule.id}`)
+  })
+
+  test('another filter', async () => {
+    const [project, other] = [ownProject(), ownProject()]
+    const rule = await add({ ...few, group_by: 'project', filter: { project: [project, other] } })
+    await call(project)
+    await becomes(rule.id, 'firing')
+    await api('PUT', `/${rule.id}`, { filter: { project: other } })
+    await becomes(rule.id, 'no_data')
+    expect(await historyOf(rule.id)).toMatchObject([{ group: project, resolved_at: expect.any(String) }])
+    await api('DELETE', `/${rule.id}`)
+  })
+})
+
 test('what fires of a user is forgotten with the data of that user, and does not fire again', async () => {
   const project = ownProject()
   const [ada, bob] = await Promise.all([gateway.signUp('ada'), gateway.signUp('bob')])

@@ -63,6 +63,12 @@ export class Rule {
     if (value !== undefined) this.#add(sample, sample.endedAt, value, mostGroups, isPast)
   }
 
+  /** Whether calls that pass the filter can be of a group, as a rule that grouped so had it. */
+  watches(group: string, grouping: RuleRow['group_by']): boolean {
+    const { group_by, filter } = this.row
+    return grouping === group_by && mayPass[grouping](filter, group)
+  }
+
   /** What holds for a group at a moment. */
   judge({ samples, value }: Reading): Verdict {
     const { condition, threshold, min_samples: least } = this.row
@@ -84,6 +90,15 @@ const groupers: Readonly<Record<RuleRow['group_by'], (sample: Place) => string>>
   provider: ({ provider = noGroup }) => provider,
   user: ({ user = noGroup }) => user,
   project: ({ project }) => project,
+}
+
+/** Whether a filter lets calls of a group pass, as far as it looks at the field of the group. */
+const mayPass: Readonly<Record<RuleRow['group_by'], (filter: Filter, group: string) => boolean>> = {
+  none: () => true,
+  model: ({ model }, group) => !model || compileGlobs(model)(group),
+  provider: ({ provider }, group) => !provider || provider.includes(group),
+  user: ({ user_id }, group) => !user_id || user_id.includes(group),
+  project: ({ project }, group) => !project || project.includes(group),
 }
 
 const usualSources = ['proxy'] as const

@@ -7,6 +7,8 @@ export interface Watched {
   /** The calls that were counted live, until the window holds those of before, too; undefined from then on. */
   fed: Set<string> | undefined
   ticks: number
+  /** Whether nothing fires of groups that the rule does not watch. */
+  isSettled: boolean
   state: State
   lastValue: number | undefined
 }
