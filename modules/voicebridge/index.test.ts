@@ -74,15 +74,23 @@ test.each([
   expect(received.get('x-voice')).toBeNull()
 })
 
-test('a caller for ears and one for eyes share no cached answer, and each keeps its own', async () => {
+test('a caller for ears and one for eyes share what a cache has, and each gets its own form', async () => {
   await gateway.module('cachelayer', { enabled: true })
-  upstream.reply({ content: '**5 km**', times: 2 })
+  upstream.reply({ content: '**5 km**' })
   for (const _ of [1, 2]) {
     expect(textOf((await say({}, {}, 'Same?')).body)).toBe('**5 km**')
     expect(textOf((await say({ 'x-voice': 'true' }, {}, 'Same?')).body)).toBe('five kilometers.')
   }
-  expect(upstream.requests).toHaveLength(2)
+  expect(upstream.requests).toHaveLength(1)
   await gateway.module('cachelayer', { enabled: false })
+})
+
+test('guards see what is written, and not what is said, in a stream cut at every place too', async () => {
+  await gateway.module('voicebridge', { config: { active: 'always' } })
+  await gateway.module('maskmode', { enabled: true, config: { replies: true } })
+  const said = await streamsAsWhole(gateway, upstream, 'Pay 5 km with 4111 1111 1111 1111. Done.')
+  expect(said).toBe('Pay five kilometers with REDACTED:card. Done.')
+  await gateway.module('maskmode', { enabled: false, config: { replies: null } })
 })
 
 test('placeholders of masked data get through, and the client gets their values', async () => {

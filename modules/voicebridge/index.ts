@@ -25,11 +25,9 @@ export default defineModule({
       }),
   }),
 
-  async setup({ settings }) {
-    const { active, format, language } = settings
+  async setup({ settings: { active, format, language } }) {
     const fixed = language === 'auto' ? undefined : language
     const languageOf = fixed ? undefined : await languageDetector()
-    const arrangement = JSON.stringify(settings)
     const isActive = (call: Call): boolean => {
       const asked = String(call.context.headers['x-voice'] ?? '').toLowerCase()
       return (active === 'always' ? asked !== 'false' : asked === 'true') && wantsProse(call)
@@ -43,7 +41,6 @@ export default defineModule({
     }
 
     return {
-      varies: (call) => (isActive(call) ? arrangement : undefined),
       wraps: isActive,
       async around(call, next) {
         const reply = await next(call)
