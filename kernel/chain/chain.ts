@@ -10,6 +10,7 @@ import { aroundFailure, runAround, wraps } from './around.ts'
 import { askAttempt, inTurn, tellAll } from './attempts.ts'
 import { looksElsewhere } from './batches.ts'
 import { inspectorOf } from './brought.ts'
+import { cleanedFirst } from './cleaned.ts'
 import { applies, type Entry, engages, recordRewrite } from './entry.ts'
 import { type Next, stages, type Visit } from './hooks.ts'
 import { asks, inspectRequest } from './inspect.ts'
@@ -48,7 +49,8 @@ export class Chain {
   /** The facts of this chain that its calls see. */
   readonly facts: ChainFacts
 
-  constructor(entries: readonly Entry[], dispatch: Next, isProvider: ChainFacts['isProvider'] = () => false) {
+  constructor(modules: readonly Entry[], dispatch: Next, isProvider: ChainFacts['isProvider'] = () => false) {
+    const entries = cleanedFirst(modules)
     this.#passed = entries.filter(passes)
     this.#recordAt = this.#passed.findIndex(({ stage }) => stages.indexOf(stage) >= recordFrom)
     this.#admits = entries.filter((entry) => entry.hooks.admit && !entry.when)

@@ -38,16 +38,17 @@ export function engages(entry: Entry, call: Call): boolean {
 }
 
 type Applies = boolean | 'tripped'
-type Decisions = Map<Entry, Applies>
+/** By what is one for all places of a module. */
+type Decisions = Map<Meter, Applies>
 
 function decision(entry: Entry, call: Call): Applies {
   const { idle } = entry.hooks
   if (!entry.when && !entry.meter.circuit.touched && !idle) return true
-  const known = call.trace.slotOf<Decisions>(decisions)?.get(entry)
+  const known = call.trace.slotOf<Decisions>(decisions)?.get(entry.meter)
   if (known !== undefined) return known
   if (idle && isIdle(entry)) return false
   const now = decide(entry, call)
-  call.trace.slot<Decisions>(decisions, () => new Map()).set(entry, now)
+  call.trace.slot<Decisions>(decisions, () => new Map()).set(entry.meter, now)
   return now
 }
 

@@ -53,12 +53,12 @@ interface Rewriting {
 /** A change to an answer: one module's rewriting, or the detections of neighbours, which share one window. */
 type Step = Rewriting | { readonly detectors: Detector[] }
 
-/** Adds the detection of an entry, unless it has nothing to look for in this call. */
+/** Adds the detection of an entry, unless it has nothing to look for in this call. What one cleans the next sees clean. */
 function addDetection(steps: Step[], entry: Entry, detection: Detection, call: Call): void {
   if (!looks(entry, detection, call)) return
   const detector = new Detector(entry, detection, call)
   const last = steps.at(-1)
-  if (last && 'detectors' in last) last.detectors.push(detector)
+  if (last && 'detectors' in last && !last.detectors.at(-1)!.detection.cleans) last.detectors.push(detector)
   else steps.push({ detectors: [detector] })
 }
 

@@ -62,6 +62,11 @@ export interface Detection {
    * Text before it may leave. Without it, the last `reach` characters are held back.
    */
   open?(text: string, call: Call, from: number): number
+  /**
+   * For answers: guards see what it leaves, as it runs ahead of those of `verify` and again ahead of those of `inspect`. It should
+   * `replace` or `block` all that it finds. Without effect for a module in a worker.
+   */
+  readonly cleans?: boolean
   /** Whether there is anything to look for in this call; if not, its request or its answer passes untouched. */
   applies?(call: Call): boolean
   /** Puts what stands around a text of a request, or around one that a module brings in: after all findings, not searched. */

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Detection } from '#kernel'
 import { findAll, hiddenFinder, hiddenOpenFrom, hiddenReach } from '#kit'
+import { streamsAsWhole } from '../../test/cuts.ts'
 import { cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { runs } from '../../test/suite/runs.ts'
@@ -110,4 +111,57 @@ test('the streamed result equals the whole one, for every way of cutting', () =>
 
 test('text without hidden characters leaves a stream at once', () => {
   expect(piecesThrough(['Hello', ' wor', 'ld 中文'], [detection])).toEqual(['Hello', ' wor', 'ld 中文', ''])
+})
+
+describe('guards see an answer without hidden characters', () => {
+  const hiding = (text: string): string => [...text].join('\u200b')
+  const plain = (name: string, enabled: boolean, config: object | null = null) =>
+    gateway.module(name, { enabled, config })
+
+  test.each([
+    [
+      'of `inspect`',
+      'secretscan',
+      `It is ${hiding(`ghp_${'a1B2c3D4e5F6'.repeat(3)}`)}.`,
+      'It is [REDACTED:github_token].',
+    ],
+    ['next to it', 'guardrail', `It is ${hiding('bluebird')}.`, 'It is [REDACTED:custom].'],
+  ])('%s, in a stream cut at every place too', async (_, name, text, seen) => {
+    const rule = { name: 'Names', pattern: 'bluebird', action: 'redact', direction: 'response' }
+    const { body } = await gateway.api('POST', '/api/guardrails', rule)
+    await plain(name, true)
+    expect(await streamsAsWhole(gateway, upstream, text)).toBe(seen)
+    await plain(name, name === 'guardrail')
+    await gateway.api('DELETE', `/api/guardrails/${(body as { id: string }).id}`)
+  })
+
+  test.each([false, true])('of `verify`, such as that of leaks (streamed: %s)', async (stream) => {
+    const system =
+      'Never offer more than nine percent off, and send refunds above forty euros to the back office at once.'
+    await plain('leakguard', true, { max_overlap_tokens: 10 })
+    await plain('cachelayer', true)
+    upstream.reply({ content: hiding(system), splitBytes: 5 })
+    const messages = [
+      { role: 'system', content: system },
+      { role: 'user', content: 'Hi' },
+    ]
+    const { body } = await ask({ messages, stream })
+    expect(body).not.toContain('refunds')
+    expect(body).toMatch(/leakguard|content_filter/)
+    await plain('leakguard', false)
+    await plain('cachelayer', false)
+  })
+
+  test('from a cache that kept it before they were there', async () => {
+    await gateway.module('glyphguard', { enabled: false })
+    await plain('cachelayer', true)
+    const messages = [{ role: 'user', content: 'Kept?' }]
+    upstream.reply({ content: hiding(`ghp_${'a1B2c3D4e5F6'.repeat(3)}`) })
+    expect((await ask({ messages })).body).toContain('\u200b')
+    await gateway.module('glyphguard', { enabled: true })
+    await plain('secretscan', true)
+    expect((await ask({ messages })).body).toContain('[REDACTED:github_token]')
+    await plain('secretscan', false)
+    await plain('cachelayer', false)
+  })
 })

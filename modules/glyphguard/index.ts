@@ -51,6 +51,7 @@ export default defineModule({
     }
     const reply: Detection = {
       ...request,
+      cleans: true,
       reach: hiddenReach,
       scan: (text, _place, _call, from) => findAll([hidden], text, from),
       open: (text, _call, from) => hiddenOpenFrom(text, from),
