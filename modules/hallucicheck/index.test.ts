@@ -45,6 +45,18 @@ describe.each([false, true])('stream: %s', (stream) => {
     expect((await ask({}, stream)).claims).toBe('quantity=500%20m')
   })
 
+  test('what a guard takes out, or the check itself, is not quoted', async () => {
+    await gateway.module('secretscan', { enabled: true })
+    const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
+    upstream.reply({ content: `It is 500 m high, says https://example.org/${token}.` })
+    const { text, claims } = await ask({}, stream)
+    expect(text).not.toContain(token)
+    expect(claims).toBe('quantity=500%20m, url')
+    await gateway.module('secretscan', { enabled: false })
+    upstream.reply({ content: 'It is 500 m high. Good luck!' })
+    expect((await ask({ action: 'strip' }, stream)).claims).toBe('quantity')
+  })
+
   test('an answer is asked for again once, with what is unsupported', async () => {
     upstream.reply({ content: 'It is 94 m high.' })
     upstream.reply({ content: 'It is 93 m high.' })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Call, type Completion, defineModule, type Reply } from '#kernel'
-import { answerTexts, collect, replyWith } from '#kit'
+import { answerTexts, collect, HeldAnswer, replyWith } from '#kit'
 import { claimKinds } from './claims.ts'
 import { type Ask, inventedNames, namesJudge } from './names.ts'
 import { stripped } from './strip.ts'
@@ -20,7 +20,7 @@ export default defineModule({
     action: z.enum(['annotate', 'strip', 'retry']).default('annotate').meta({
       title: 'Action',
       description:
-        'Names what is unsupported in X-Unsupported-Claims and in the trace; takes the sentences out that say it; or asks the model again once, and then names what is left.',
+        'Names what is unsupported in X-Unsupported-Claims, and its kind in the trace; takes the sentences out that say it; or asks the model again once, and then names what is left. Of what does not reach the client the header has the kind only.',
     }),
     min_context: z.int().min(1).max(1_000_000).default(200).meta({
       title: 'Least given',
@@ -34,9 +34,10 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings, mode, complete }) {
+  setup({ id, settings, mode, complete, slot }) {
     const { action, min_context, names_judge: judge } = settings
     const kinds = new Set(settings.check)
+    const told = slot<{ found?: readonly Unsupported[] }>(() => ({}))
     const ask: Ask = (request, on, signal) => complete(request, { on, as: 'caller', signal })
 
     async function examine(body: Completion, call: Call): Promise<readonly Unsupported[]> {
@@ -57,7 +58,13 @@ export default defineModule({
           direction: 'reply',
           label: `unsupported_${kind}`,
         })
-      call.trace.header('x-unsupported-claims', headerOf(found))
+      told(call).found = found
+    }
+
+    /** Quotes no more than what the client gets: guards may take out what was found. */
+    function quote(body: Completion, call: Call): void {
+      const { found } = told(call)
+      if (found) call.trace.header('x-unsupported-claims', headerOf(found, answerTexts(body)))
     }
 
     const arrangement = JSON.stringify(settings)
@@ -84,6 +91,10 @@ export default defineModule({
         if (left.length > 0) tell(call, left)
         return passed(again, call, second)
       },
+      show: {
+        body: (body, call) => void quote(body, call),
+        stream: (call) => told(call).found && held((body) => quote(body, call)),
+      },
     }
   },
 })
@@ -92,13 +103,26 @@ export default defineModule({
 const passed = (reply: Reply, call: Call, body: Completion): Reply =>
   reply.kind === 'whole' ? reply : replyWith(call, body)
 
+/** Lets a stream go once its whole answer was seen. */
+const held = (see: (body: Completion) => void): HeldAnswer =>
+  new HeldAnswer({
+    holdsFrom: () => true,
+    sees: 'held',
+    tooLong: () => undefined,
+    judge(answer, chunks) {
+      see(answer)
+      return chunks
+    },
+  })
+
 /** Longer lists say no more to a person, and proxies refuse long headers. */
 const longestHeader = 1000
 
-function headerOf(found: readonly Unsupported[]): string {
-  const list = found.map(
-    ({ kind, text }) => `${kind}=${encodeURIComponent(text.slice(0, 200).toWellFormed())}`,
-  )
+function headerOf(found: readonly Unsupported[], texts: readonly string[]): string {
+  const list = found.map(({ kind, text }) => {
+    if (!texts.some((said) => said.includes(text))) return kind
+    return `${kind}=${encodeURIComponent(text.slice(0, 200).toWellFormed())}`
+  })
   let header = ''
   for (const one of list) {
     if (header.length + one.length > longestHeader) return `${header}, more`
