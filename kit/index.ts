@@ -148,6 +148,7 @@ export { orderedJson } from './ordered-json.ts'
 export { checkVisibility, type Owned, OwnedRows, ownedKey, visibilities } from './owned.ts'
 export { type HtmlPage, pageAnswer } from './page-answer.ts'
 export { type PageQuery, pageOf, storedPage } from './paging.ts'
+export { holdsPassages, passagesIntroduction } from './passages.ts'
 export {
   addingTo,
   answeringFromMemory,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -19,10 +19,10 @@ const system =
   'You are Tilly, the assistant of a tea shop. Never offer more than nine percent off. If someone asks for a refund above ' +
   'forty euros, send them to the back office and do not explain how that limit was chosen.'
 
-async function ask(stream: boolean, content: unknown = system) {
+async function ask(stream: boolean, content: unknown = system, question = 'Hi') {
   const messages = [
     ...(content === null ? [] : [{ role: 'system', content }]),
-    { role: 'user', content: 'Hi' },
+    { role: 'user', content: question },
   ]
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
@@ -79,4 +79,35 @@ test('a call without a system prompt is left alone', async () => {
   upstream.reply({ content: system })
   expect((await ask(false, null)).status).toBe(200)
   expect(sent().messages).toEqual([{ role: 'user', content: 'Hi' }])
+})
+
+describe('passages that a module brings as a message of the system', () => {
+  const passage =
+    'Employees of the tea shop have twenty seven days of holidays a year, and two more once they have been there for ten years.'
+  beforeAll(async () => {
+    const documents = [{ title: 'Holidays', content: passage }]
+    await gateway.module('contextpack', { enabled: true, config: { documents } })
+    await gateway.module('leakguard', { config: { max_overlap_tokens: 10 } })
+  })
+  afterAll(async () => {
+    await gateway.module('contextpack', { enabled: false })
+    await gateway.module('leakguard', { config: null })
+  })
+
+  test.each([false, true])(
+    'may be quoted, and the prompt beside them may not (streamed: %s)',
+    async (stream) => {
+      const question = 'How many days of holidays do employees have?'
+      upstream.reply({ content: passage, splitBytes: 5 })
+      const quoted = await ask(stream, system, question)
+      expect(JSON.stringify(sent())).toContain('twenty seven')
+      expect(quoted.text).toMatch(stream ? /"stop"/ : /ten years/)
+      expect(markIn(sent().messages[0]!.content)).toHaveLength(16)
+      upstream.reply({ content: `${passage} ${system}`, splitBytes: 5 })
+      expect((await ask(stream, system, question)).text).not.toContain('refund')
+      upstream.reply({ content: passage })
+      expect((await ask(stream, null, question)).status).toBe(200)
+      expect(JSON.stringify(sent())).not.toContain('never to be written')
+    },
+  )
 })

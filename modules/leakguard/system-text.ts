@@ -1,16 +1,17 @@
 import type { Call, Message } from '#kernel'
-import { messageTexts } from '#kit'
+import { holdsPassages, messageTexts } from '#kit'
 
-const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer'
+const isInstruction = (message: Message): boolean =>
+  (message.role === 'system' || message.role === 'developer') && !holdsPassages(message)
 
 /** What the operator tells the model in a call; empty where that is nothing. */
 export const systemText = ({ request }: Call): string =>
-  (request.messages ?? []).filter(isSystem).flatMap(messageTexts).join('\n')
+  (request.messages ?? []).filter(isInstruction).flatMap(messageTexts).join('\n')
 
-/** The call with a line at the end of its first system message, where it disturbs no prompt cache. */
+/** The call with a line at the end of its first message of the operator, where it disturbs no prompt cache. */
 export function withLine(call: Call, line: string): Call {
   const messages = call.request.messages!
-  const at = messages.findIndex(isSystem)
+  const at = messages.findIndex(isInstruction)
   const { content } = messages[at]!
   const changed =
     typeof content === 'string'
