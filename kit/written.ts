@@ -8,6 +8,10 @@ export interface Written {
   add(part: string): void
   /** The text has ended: an unfinished escape counts as it is. */
   close(): void
+  /** The last place up to `limit` at which the text can be parted, once what stands before it is there. */
+  parting(limit: number): number
+  /** Where that begins, of what was not taken yet, which is replaced as a whole with this character. */
+  wholeFrom(start: number): number
   /** Part of the text, as it was written. */
   take(start: number, end: number): string
   /** The replacement of a part, as it is written. */
@@ -26,6 +30,14 @@ export class PlainText implements Written {
 
   close(): void {}
 
+  parting(limit: number): number {
+    return outsideOfPairs(this.text, limit)
+  }
+
+  wholeFrom(start: number): number {
+    return start
+  }
+
   take(start: number, end: number): string {
     return this.text.slice(start, end)
   }
@@ -39,9 +51,20 @@ export class PlainText implements Written {
   }
 }
 
+/** A limit that leaves no half of a character behind. */
+export function outsideOfPairs(text: string, limit: number): number {
+  const last = text.charCodeAt(limit - 1)
+  return last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit
+}
+
+/** Characters of a number or a literal. */
+const scalar = /[-+.\w]/
+/** What goes on for longer outside of strings is neither, and is not held back. */
+const longestScalar = 400
+
 /**
- * JSON text, read with the escapes of its strings decoded. A replacement is escaped; in place of a number or a literal it
- * becomes a string, and the quotes that hold the JSON together stay, whatever it covers.
+ * JSON text, read with the escapes of its strings decoded. A replacement is escaped; of a number or a literal it takes the whole
+ * place, as a string, and the quotes that hold the JSON together stay, whatever it covers.
  */
 export class JsonText implements Written {
   text = ''
@@ -52,8 +75,14 @@ export class JsonText implements Written {
   #gone = 0
   /** An escape whose rest has not come. */
   #rest = ''
+  /** Up to where the text was taken. */
+  #taken = 0
   /** Whether what was taken last ended inside a string. */
   #inString = false
+  /** How much of a number or a literal that goes on here was taken. */
+  #scalar = 0
+  /** Whether something stands in the place of that already. */
+  #isReplaced = false
 
   add(part: string): void {
     this.#read(this.#rest + part, false)
@@ -63,21 +92,38 @@ export class JsonText implements Written {
     this.#read(this.#rest, true)
   }
 
+  parting(limit: number): number {
+    const goesOn = limit === this.text.length || scalar.test(this.text[limit]!)
+    return Math.min(goesOn ? this.#scalarFrom(limit) : limit, outsideOfPairs(this.text, limit))
+  }
+
+  wholeFrom(start: number): number {
+    return scalar.test(this.text[start]!) ? this.#scalarFrom(start) : start
+  }
+
   take(start: number, end: number): string {
-    for (let i = start; i < end; i += 1) if (this.#isQuote(i)) this.#inString = !this.#inString
-    return this.#written(start, end)
+    let from = start
+    for (let i = start; i < end; i += 1) {
+      this.#pass(i)
+      if (this.#isReplaced) from = i + 1
+    }
+    return this.#written(from, end)
   }
 
   replace(start: number, end: number, by: string): string {
     const inner = JSON.stringify(by).slice(1, -1)
     let quotes = 0
-    for (let i = start; i < end; i += 1) if (this.#isQuote(i)) quotes += 1
-    if (quotes === 0) return this.#inString ? inner : `"${inner}"`
+    let isScalar = false
+    for (let i = start; i < end; i += 1) {
+      if (this.#isQuote(i)) quotes += 1
+      isScalar ||= scalar.test(this.text[i]!)
+    }
+    if (quotes === 0) return this.#betweenQuotes(start, end, inner, isScalar)
     let written = this.#inString ? inner : ''
     let put = this.#inString
     for (let i = start; i < end; i += 1) {
+      this.#pass(i)
       if (this.#isQuote(i)) {
-        this.#inString = !this.#inString
         written += '"'
         if (put) continue
         written += inner
@@ -93,6 +139,36 @@ export class JsonText implements Written {
     this.#at = this.#at.slice(count)
     this.text = this.text.slice(count)
     this.#gone = gone
+    this.#taken -= count
+  }
+
+  /** Where the number or literal begins that goes on here. */
+  #scalarFrom(at: number): number {
+    let inString = this.#inString
+    for (let i = this.#taken; i < at; i += 1) if (this.#isQuote(i)) inString = !inString
+    if (inString) return at
+    let from = at
+    while (from > this.#taken && scalar.test(this.text[from - 1]!)) from -= 1
+    const length = at - from + (from === this.#taken ? this.#scalar : 0)
+    return length > longestScalar ? at : from
+  }
+
+  /** Goes on over a character. */
+  #pass(i: number): void {
+    this.#taken = i + 1
+    const isQuote = this.#isQuote(i)
+    if (isQuote) this.#inString = !this.#inString
+    const isScalar = !isQuote && !this.#inString && scalar.test(this.text[i]!)
+    this.#scalar = isScalar ? this.#scalar + 1 : 0
+    this.#isReplaced &&= isScalar
+  }
+
+  #betweenQuotes(start: number, end: number, inner: string, isScalar: boolean): string {
+    const isThere = this.#isReplaced && scalar.test(this.text[start]!)
+    for (let i = start; i < end; i += 1) this.#pass(i)
+    if (this.#inString) return inner
+    this.#isReplaced = this.#scalar > 0
+    return isThere || (inner === '' && !isScalar) ? '' : `"${inner}"`
   }
 
   #read(part: string, last: boolean): void {

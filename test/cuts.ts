@@ -33,14 +33,15 @@ export function holdsAtEveryCut(
 }
 
 /** The same law for anything that a gateway does to answers: every streamed form of this text, cut by the provider in
- * every way, reaches the client as the plain one does. Resolves with that text; rejects where they differ.
+ * every way, reaches the client as the plain one does. `fields` are of its call. Resolves with that text; rejects where they differ.
  */
 export async function streamsAsWhole(
   gateway: Pick<GatewayUnderTest, 'url' | 'adminKey'>,
   upstream: Upstream,
   text: string,
+  fields: object = {},
 ): Promise<string> {
-  const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Go on' }] }
+  const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Go on' }], ...fields }
   const said = async (stream: boolean, parts: readonly string[]): Promise<string> => {
     upstream.reply({ content: parts })
     const answer = await ask(gateway, { body: { ...body, stream } })

@@ -1,4 +1,5 @@
 import type { TextLocation } from '../detect/detect.ts'
+import type { Call } from './call.ts'
 import type {
   Choice,
   ChoiceDelta,
@@ -11,6 +12,7 @@ import type {
 import { mapArray, mapNode, type NodeSpot, opaque } from './nodes.ts'
 
 type Change = (text: string, place: TextLocation) => string
+type ChangeSaid = (text: string, place: TextLocation, lane: string | undefined) => string
 
 /** Where in a message a text stands. */
 export interface Spot extends Omit<NodeSpot, 'wrap'> {
@@ -55,11 +57,11 @@ export function mapRequestParameters(request: ModelRequest, change: Change): Mod
 }
 
 /** The answer with every text passed through `change`; the same object when nothing changed. */
-export function mapReplyTexts(body: Completion, change: Change): Completion {
+export function mapReplyTexts(body: Completion, change: ChangeSaid): Completion {
   if (!body.choices) return body
   const choices = mapArray(body.choices, (choice) => {
     const role = choice.message?.role ?? 'assistant'
-    return mapChoice(choice, (text, { kind }) => change(text, { direction: 'reply', role, kind }))
+    return mapChoice(choice, (text, { kind, lane }) => change(text, { direction: 'reply', role, kind }, lane))
   })
   return choices === body.choices ? body : { ...body, choices }
 }
@@ -93,6 +95,13 @@ export function mapChoice<C extends Choice | ChoiceDelta>(choice: C, visit: Visi
   }
   return next
 }
+
+/** Whether a text of an answer is JSON because its call asks for that: its content, and nothing that stands beside it. */
+export const isJsonSaid = ({ request, context, trace }: Call, lane: string | undefined): boolean =>
+  lane !== undefined &&
+  /^content(?:\.|$)/.test(lane) &&
+  (context.headers['x-schema'] !== undefined ||
+    [request, trace.request].some((asked) => /^json/.test(String(asked?.response_format?.type))))
 
 /** Every text of a request's conversation, read only. */
 export function requestTexts(request: ModelRequest): { text: string; place: TextLocation }[] {

@@ -1,4 +1,5 @@
 import type { Call } from '../call/call.ts'
+import { isJsonSaid } from '../call/texts.ts'
 import type { Detection, Span, TextLocation } from '../detect/detect.ts'
 import { contentBlocked, type GatewayError } from '../errors.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
@@ -25,6 +26,11 @@ export class Detector {
 
   get context(): number {
     return this.detection.context ?? this.detection.reach
+  }
+
+  /** Where a text of an answer stands. */
+  placeOf(lane: string | undefined, place: TextLocation): TextLocation {
+    return isJsonSaid(this.#call, lane) ? { ...place, isJson: true } : place
   }
 
   /** Findings that start at `from` or later. Throws only coded errors. */

@@ -33,7 +33,9 @@ export function redactReply(body: Completion, detectors: readonly Detector[]): C
   try {
     const search = (text: string, place: TextLocation): string =>
       new Window(detectors, place, (found) => found.detector.refuse(found)).whole(text)
-    const redacted = mapReplyTexts(body, search)
+    const redacted = mapReplyTexts(body, (text, place, lane) =>
+      search(text, detectors[0]?.placeOf(lane, place) ?? place),
+    )
     return mapReplyFields(redacted === body ? body : withoutStaleLogprobs(redacted, body), search)
   } finally {
     for (const detector of detectors) detector.settle()

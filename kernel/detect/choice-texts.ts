@@ -58,7 +58,7 @@ export class ChoiceTexts {
       choice &&
       mapChoice(choice, (text, { kind, lane: name, wrap }) => {
         this.#said += text.length
-        if (name === undefined) return this.#window(kind).whole(text)
+        if (name === undefined) return this.#window(kind, name).whole(text)
         const lane = this.#lane(name, kind, wrap)
         const start = lane.window.came
         lane.window.add(text)
@@ -123,14 +123,15 @@ export class ChoiceTexts {
   #lane(name: string, kind: TextLocation['kind'], wrap: Lane['wrap']): Lane {
     let lane = this.#lanes.get(name)
     if (!lane) {
-      lane = { window: this.#window(kind), logprobs: new HeldLogprobs(), wrap, at: 0 }
+      lane = { window: this.#window(kind, name), logprobs: new HeldLogprobs(), wrap, at: 0 }
       this.#lanes.set(name, lane)
     }
     return lane
   }
 
-  #window(kind: TextLocation['kind']): Window {
-    return windowOf(this.#detectors, { direction: 'reply', role: 'assistant', kind })
+  #window(kind: TextLocation['kind'], lane: string | undefined): Window {
+    const place = { direction: 'reply', role: 'assistant', kind } as const
+    return windowOf(this.#detectors, this.#detectors[0]!.placeOf(lane, place))
   }
 }
 

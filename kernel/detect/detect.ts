@@ -10,6 +10,8 @@ export interface TextLocation {
    * any other string of a request: a tool's description, `user`, `metadata`.
    */
   readonly kind: 'content' | 'reasoning' | 'refusal' | 'arguments' | 'parameter'
+  /** Content of an answer that is held to a schema or to JSON: read like `arguments`. */
+  readonly isJson?: boolean
   /** The module that brought the text into the call; absent for what the client or the model said. */
   readonly origin?: string
 }

@@ -177,7 +177,7 @@ describe('a window on the arguments of a tool', () => {
         unit: fc.constantFrom('José', 'J', 'oe', '"', '\\', '\n', '1234', '5', ' ', '😀'),
         maxLength: 8,
       }),
-      fc.constantFrom(1234, 12345, -5, true, null),
+      fc.constantFrom(1234, 12345, -5, -1234, 1234.5, 0.1234, true, null),
       fc.array(tie('value'), { maxLength: 3 }),
       fc.dictionary(fc.constantFrom('Joe', 'k', '"'), tie('value'), { maxKeys: 3 }),
     ),
@@ -259,6 +259,31 @@ describe('a window on the arguments of a tool', () => {
     expect(piecesThrough(['{"pin": 1234, "n": 12345}'], [digits], toolArguments).join('')).toBe(
       '{"pin": "#\\"#", "n": 12345}',
     )
+  })
+
+  test.each([
+    ['a sign', '{"pin": -1234, "n": 5}', '{"pin": "#\\"#", "n": 5}'],
+    ['a fraction', '[1234.5,6.1234e3]', '["#\\"#","#\\"#"]'],
+    ['two findings', '[1234.1234]', '["#\\"#"]'],
+    ['the end of everything', '-1234', '"#\\"#"'],
+  ])('replaces a number as a whole, with %s, wherever it is cut', (_, json, left) => {
+    for (const parts of [[json], [...json], ...[...json].map((_, at) => [json.slice(0, at), json.slice(at)])])
+      expect(piecesThrough(parts, [digits], toolArguments).join('')).toBe(left)
+  })
+
+  test('takes characters away that stand between values', () => {
+    const hidden = detectionOf([{ pattern: /\u200b/, replacement: '' }], { reach: 1 })
+    const json = '{"a":\u200b[1\u200b2,\u200b"b\u200b"]}'
+    for (const parts of [[json], [...json]])
+      expect(piecesThrough(parts, [hidden], toolArguments).join('')).toBe('{"a":[12,"b"]}')
+  })
+
+  test('holds back no row of letters that is too long for a value', () => {
+    const window = new Window(detectorsOf([digits]), toolArguments, () => '')
+    for (let i = 0; i < 1000; i += 1) {
+      window.push('a')
+      expect(window.came - window.left).toBeLessThanOrEqual(406)
+    }
   })
 
   test('keeps the quotes and commas that a finding runs over', () => {

@@ -1,4 +1,4 @@
-import { JsonText, PlainText, type Written } from '../../kit/written.ts'
+import { JsonText, outsideOfPairs, PlainText, type Written } from '../../kit/written.ts'
 import type { Detector, Found } from '../chain/detector.ts'
 import type { TextLocation } from './detect.ts'
 
@@ -40,7 +40,7 @@ export class Window {
     this.#searches = detectors.map((detector) => ({ detector, from: 0, open: 0 }))
     this.#place = place
     this.#onBlock = onBlock
-    this.#written = place.kind === 'arguments' ? new JsonText() : new PlainText()
+    this.#written = place.kind === 'arguments' || place.isJson ? new JsonText() : new PlainText()
     this.#context = Math.max(...detectors.map(({ context }) => context), 0)
   }
 
@@ -91,7 +91,7 @@ export class Window {
       search.open = detector.settled(text, from < this.#overdue ? from : Math.max(from, this.#start))
       limit = Math.min(limit, search.open)
     }
-    this.ready = Math.max(this.ready, this.#gone + unbroken(text, limit))
+    this.ready = Math.max(this.ready, this.#gone + this.#written.parting(limit))
   }
 
   /** No more comes. */
@@ -102,7 +102,7 @@ export class Window {
 
   /** Lets go of what is held, before it is known what it becomes: of a finding that it begins, the rest is still found. */
   letGo(): void {
-    this.#overdue = unbroken(this.#written.text, this.#written.text.length)
+    this.#overdue = outsideOfPairs(this.#written.text, this.#written.text.length)
     this.ready = this.#gone + this.#overdue
   }
 
@@ -112,8 +112,9 @@ export class Window {
     if (limit <= this.#start) return ''
     let released = ''
     for (const found of this.#findings(limit)) {
-      released += this.#written.take(this.#start, found.start)
-      released += this.#standIn(found)
+      const start = this.#written.wholeFrom(found.start)
+      released += this.#written.take(this.#start, start)
+      released += this.#standIn(found, start)
       this.#start = found.end
     }
     if (this.#start < limit) {
@@ -141,8 +142,9 @@ export class Window {
     return merged(all, this.#start)
   }
 
-  #standIn(found: Found): string {
-    const { start, end, action, replacement = '', detector } = found
+  /** What leaves in the place of a finding, and of what is replaced with it as a whole from `start` on. */
+  #standIn(found: Found, start: number): string {
+    const { end, action, replacement = '', detector } = found
     detector.report(found, this.#place, this.#gone)
     if (action === 'note' || action === 'log') return this.#written.take(start, end)
     const by = action === 'block' ? this.#onBlock(found) : replacement
@@ -166,12 +168,6 @@ export class Window {
 
 /** Characters past the context that may pile up before they are cut off, so that not every chunk copies the text. */
 const slack = 256
-
-/** A limit that leaves no half of a character behind. */
-function unbroken(text: string, limit: number): number {
-  const last = text.charCodeAt(limit - 1)
-  return last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit
-}
 
 /** The findings of detectors: in order, none overlapping; the earlier start wins, then the earlier detector. */
 export function merged(found: Found[], from: number): Found[] {

@@ -1,5 +1,7 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ask as askOf, textOf } from '../../test/ask.ts'
+import { streamsAsWhole } from '../../test/cuts.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -66,6 +68,40 @@ describe('over HTTP', () => {
         to: address,
       })
     }
+  })
+
+  test('placeholders in an answer that is JSON, split at every byte, are restored as JSON', async () => {
+    const ask = [{ role: 'user' as const, content: 'As JSON: quote"d@example.com' }]
+    for (const stream of [false, true]) {
+      for (const splitBytes of [1, 5, 1000]) {
+        let placeholder = ''
+        const remember = ({ rawBody }: { rawBody: string }): boolean => {
+          placeholder = /\[HANDLE_\w+\]/.exec(rawBody)?.[0] ?? 'nobody'
+          return true
+        }
+        upstream.reply(remember, {
+          splitBytes,
+          get content() {
+            return `{"to": "${placeholder}", "n": 1}`
+          },
+        })
+        const body = { model: 'gpt-4o-mini', messages: ask, response_format: { type: 'json_object' }, stream }
+        expect(textOf((await askOf(gateway, { body })).body)).toBe('{"to": "quote\\"d@example.com", "n": 1}')
+      }
+    }
+  })
+
+  test('a number that is redacted in an answer that is JSON leaves JSON, wherever a stream cuts it', async () => {
+    await gateway.module('maskmode', { config: { replies: true } })
+    const fields = {
+      response_format: { type: 'json_object' },
+      messages: [{ role: 'user', content: 'Go on, in JSON' }],
+    }
+    const text = '{"card": 4111111111111111, "of": [4111111111111111, 1]}'
+    const seen = await streamsAsWhole(gateway, upstream, text, fields)
+    expect(seen).toBe('{"card": "[REDACTED:card]", "of": ["[REDACTED:card]", 1]}')
+    expect(await streamsAsWhole(gateway, upstream, 'Card 4111111111111111.')).toBe('Card [REDACTED:card].')
+    await gateway.module('maskmode', { config: { replies: null } })
   })
 
   test('traces keep the masked form', async () => {
