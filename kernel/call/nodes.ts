@@ -1,3 +1,4 @@
+import { mapDataUrlText } from '../../kit/data-url-text.ts'
 import type { TextLocation } from '../detect/detect.ts'
 import type { Delta } from './canonical.ts'
 
@@ -14,7 +15,7 @@ export interface NodeSpot {
 
 type Visit = (text: string, spot: NodeSpot) => string
 
-/** Fields that are not text: names, ids, addresses, bytes, and what providers sign or encrypt. */
+/** Fields that are not text: names, ids, addresses, bytes other than those of text, and what providers sign or encrypt. */
 export const opaque =
   /^(?:role|name|id|type|index|object|model|format|url|data|file_data|mime_type|media_type|detail|status|[\w-]*_id|.*signature.*|encrypted_.*)$/i
 
@@ -36,8 +37,12 @@ function mapFields(node: Record<string, unknown>, spot: NodeSpot, visit: Visit):
   for (const field in node) {
     const value = node[field]
     if (value === '' || (typeof value !== 'string' && typeof value !== 'object')) continue
-    if (spot.kind !== 'parameter' && opaque.test(field)) continue
-    const next = mapNode(value, fieldSpot(node, field, spot), visit)
+    const isOpaque = spot.kind !== 'parameter' && opaque.test(field)
+    if (isOpaque && typeof value !== 'string') continue
+    const own = fieldSpot(node, field, spot)
+    const next = isOpaque
+      ? mapDataUrlText(value as string, (text) => visit(text, { ...own, lane: undefined }))
+      : mapNode(value, own, visit)
     if (next !== value) changed[field] = next
   }
   for (const _ in changed) return { ...node, ...changed }

@@ -28,7 +28,7 @@ const request = {
     { role: 'system', content: 'system content' },
     {
       role: 'user',
-      name: 'opaque name',
+      name: 'parameter who',
       content: [
         { type: 'text', text: 'user content' },
         { type: 'image_url', image_url: { url: 'opaque url', detail: 'opaque detail' } },
@@ -50,7 +50,7 @@ const request = {
         },
       ],
     },
-    { role: 'tool', tool_call_id: 'opaque id', content: 'tool content' },
+    { role: 'tool', tool_call_id: 'opaque id', name: 'opaque name', content: 'tool content' },
   ],
 } as unknown as ModelRequest
 
@@ -94,6 +94,36 @@ describe('the texts of a request', () => {
       expect(mapRequestTexts(one, (text) => text)).toBe(one)
       expect(mapRequestParameters(one, (text) => text)).toBe(one)
     }
+  })
+
+  test('are those in files too, and a file of anything else stays', () => {
+    const data = (type: string, text: string): string => `data:${type},${text}`
+    const base64 = (text: string, charset: BufferEncoding = 'utf8') =>
+      Buffer.from(text, charset).toString('base64')
+    const files = [
+      data('text/plain;base64', base64('user cöntent')),
+      data('text/plain;charset=utf-16le;base64', base64('user cöntent', 'utf16le')),
+      data('application/vnd.a+json', 'user%20c%C3%B6ntent'),
+      data('text/csv', 'user cöntent'),
+      data('application/pdf;base64', base64('user cöntent')),
+      data('image/png;base64', base64('user cöntent')),
+      'user cöntent',
+    ]
+    const content = files.map((file_data) => ({ type: 'file', file: { filename: 'f', file_data } }))
+    const one = { model: 'm', messages: [{ role: 'user', content }] } as unknown as ModelRequest
+    const texts = requestTexts(one).map(({ text }) => text)
+    expect(texts.filter((text) => text !== 'f')).toEqual(Array(4).fill('user cöntent'))
+    const changed = mapRequestTexts(one, (text) => (text === 'f' ? text : marked(text)))
+    const left = (changed.messages![0]!.content as unknown as typeof content).map(
+      ({ file }) => file.file_data,
+    )
+    expect(left.slice(0, 4)).toEqual(
+      ['text/plain', 'text/plain;charset=utf-8', 'application/vnd.a+json', 'text/csv'].map((type) =>
+        data(`${type};base64`, base64('<user cöntent>')),
+      ),
+    )
+    expect(left.slice(4)).toEqual(files.slice(4))
+    expect(mapRequestTexts(one, (text) => text)).toBe(one)
   })
 
   test('leave the messages before the first change as they are', () => {

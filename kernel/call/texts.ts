@@ -50,10 +50,19 @@ export function mapRequestTexts(request: ModelRequest, change: Change): ModelReq
   }
 }
 
-/** The request with every other string that may hold text passed through `change`: tools, `user`, `metadata` … */
+/** The request with every other string that may hold text passed through `change`: tools, `user`, `metadata`, who speaks … */
 export function mapRequestParameters(request: ModelRequest, change: Change): ModelRequest {
   const place: TextLocation = { direction: 'request', role: 'user', kind: 'parameter' }
-  return mapOthers(request, structural, parameter, (text) => change(text, place))
+  const next = mapOthers(request, structural, parameter, (text) => change(text, place))
+  if (!next.messages) return next
+  const messages = mapArray(next.messages, (message) => {
+    const { role, name } = message
+    // Of a tool's result it is the tool's, which has to be that of its call.
+    if (typeof name !== 'string' || name === '' || role === 'tool' || role === 'function') return message
+    const changed = change(name, place)
+    return changed === name ? message : { ...message, name: changed }
+  })
+  return messages === next.messages ? next : { ...next, messages }
 }
 
 /** The answer with every text passed through `change`; the same object when nothing changed. */

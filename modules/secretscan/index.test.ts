@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ask } from '../../test/ask.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -88,16 +89,44 @@ test('a request with a secret is refused without a call, and recorded without it
   expect(stats.stats.refusals).toBeGreaterThan(0)
 })
 
+describe('a secret in a text that comes as a file is found', () => {
+  const data = Buffer.from(`Use ${other} for it`).toString('base64')
+  const file_data = `data:text/plain;base64,${data}`
+  const source = { type: 'base64', media_type: 'text/plain', data }
+
+  test.each([
+    ['/v1/chat/completions', 'messages', { type: 'file', file: { filename: 'a.txt', file_data } }],
+    ['/v1/responses', 'input', { type: 'input_file', filename: 'a.txt', file_data }],
+    ['/v1/messages', 'messages', { type: 'document', source }],
+  ])('%s', async (path, field, part) => {
+    const turns = [{ role: 'user', content: [part] }]
+    const limit = path === '/v1/messages' && { max_tokens: 10 }
+    const { status, body } = await ask(gateway, {
+      path,
+      body: { model: 'gpt-4o-mini', [field]: turns, ...limit },
+    })
+    expect(status).toBe(400)
+    expect(JSON.stringify(body)).toContain('it contains a credential')
+    expect(upstream.requests).toHaveLength(0)
+  })
+})
+
+test('a secret in the name of who speaks is found', async () => {
+  const bad = { role: 'user' as const, name: other, content: 'Hi' }
+  const asked = client.chat.completions.create({ model: 'gpt-4o-mini', messages: [bad] })
+  await expect(asked).rejects.toMatchObject({ status: 400, error: { module: 'secretscan' } })
+})
+
 test('a long conversation is searched again where something new stands in it', async () => {
   const long = 'It is a long and ordinary story. '.repeat(60)
-  const ask = (content: string) =>
+  const said = (content: string) =>
     client.chat.completions.create({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })
-  for (const content of [long, long, `${long}.`]) await ask(content)
-  await expect(ask(`${long}${secret}`)).rejects.toMatchObject({ status: 400 })
-  await expect(ask(`${long}${secret}`)).rejects.toMatchObject({ status: 400 })
+  for (const content of [long, long, `${long}.`]) await said(content)
+  await expect(said(`${long}${secret}`)).rejects.toMatchObject({ status: 400 })
+  await expect(said(`${long}${secret}`)).rejects.toMatchObject({ status: 400 })
   upstream.reply({ content: `${long}${secret}`, times: 2 })
   for (let n = 0; n < 2; n += 1) {
-    const { choices } = await ask(long)
+    const { choices } = await said(long)
     expect(choices[0]!.message.content).toBe(`${long}[REDACTED:github_token]`)
   }
 })
