@@ -1,4 +1,4 @@
-import { compileGlobs } from '../kernel/chain/when.ts'
+import { compileGlobs } from './globs.ts'
 
 /** Whether a name stands for many: `*` for any characters, `?` for one. */
 export const isGlob = (name: string): boolean => /[*?]/.test(name)

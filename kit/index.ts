@@ -2,7 +2,7 @@
 
 export * as field from '../config/fields.ts'
 export { mapReplyTexts, mapRequestParameters, mapRequestTexts, requestTexts } from '../kernel/call/texts.ts'
-export { compileGlobs, compileWhen } from '../kernel/chain/when.ts'
+export { compileWhen } from '../kernel/chain/when.ts'
 export { contain, detach } from '../kernel/contain.ts'
 export { WindowLimit, type WindowLimitOptions } from '../kernel/http/window-limit.ts'
 export { Assembler } from '../kernel/stream/assemble.ts'
@@ -83,6 +83,7 @@ export { type Finder, type Finding, findAll } from './find-all.ts'
 export { followRows } from './follow-rows.ts'
 export { isTooDeep, parseForeign } from './foreign-json.ts'
 export { type Form, formFinder, lookBehind, type Sign } from './form.ts'
+export { compileGlobs } from './globs.ts'
 export { type GuardrailPreset, guardrailPresets } from './guardrail-presets.ts'
 export {
   type GuardrailRule,
