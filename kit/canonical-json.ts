@@ -1,3 +1,5 @@
+import { isPlainObject } from './plain-object.ts'
+
 /**
  * A value in the JSON Canonicalization Scheme (RFC 8785): one text for equal values, whoever writes it, for hashes and signatures.
  * Fields that are undefined are left out. Throws a TypeError for what has no such form: numbers that are not finite, texts with
@@ -47,7 +49,7 @@ function isListInForm(list: readonly unknown[]): boolean {
 }
 
 function areInForm(value: object): boolean {
-  if (!isPlain(value)) return false
+  if (!isPlainObject(value)) return false
   let last = ''
   for (const name in value) {
     const field = (value as Readonly<Record<string, unknown>>)[name]
@@ -56,11 +58,6 @@ function areInForm(value: object): boolean {
     last = name
   }
   return true
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }
 
 function textOf(value: unknown): string {
@@ -118,7 +115,7 @@ let known = new KnownOrders()
 let steps = 0
 
 function orderOf(value: object): readonly Named[] {
-  if (!isPlain(value)) throw noForm('An object of a class')
+  if (!isPlainObject(value)) throw noForm('An object of a class')
   let place = known
   for (const name in value) {
     let next = place.next.get(name)

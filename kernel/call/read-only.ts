@@ -1,22 +1,6 @@
+import { deepFreeze } from '../../kit/deep-freeze.ts'
 import type { Attempt } from './attempt.ts'
 import type { Trace } from './trace.ts'
-
-/**
- * Freezes data in place, with everything that it refers to: a write then throws. Instances of classes and bytes stay as they
- * are. It walks the whole value each time, since a frozen object may hold objects that are not frozen.
- */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) for (const item of value) deepFreeze(item)
-  else if (isPlain(value)) for (const field in value) deepFreeze(value[field])
-  else return value instanceof Error ? Object.freeze(value) : value
-  return Object.freeze(value)
-}
-
-function isPlain(value: object): value is Record<string, unknown> {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
-}
 
 const refuse = (): boolean => false
 const refuseAll: ProxyHandler<object> = {

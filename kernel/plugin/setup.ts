@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { deepFreeze } from '../call/read-only.ts'
+import { deepFreeze } from '../../kit/deep-freeze.ts'
 import { hooksOf } from '../chain/hooks.ts'
 import { readOnlyEvents, readOnlyHooks } from '../chain/read-only.ts'
 import { checkedHooks } from '../chain/returned.ts'

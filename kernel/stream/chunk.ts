@@ -1,5 +1,5 @@
+import { deepFreeze } from '../../kit/deep-freeze.ts'
 import type { CompletionChunk, FinishReason, WireUsage } from '../call/canonical.ts'
-import { deepFreeze } from '../call/read-only.ts'
 import { parseChunk } from './parse.ts'
 
 /** Parses events of one stream that are alike, such as `EventTemplate` of the kit. */
