@@ -60,6 +60,7 @@ describe('without a file', () => {
         corsOrigins: [],
         bodyLimit: 10 * 1024 * 1024,
         proxyBodyLimit: 32 * 1024 * 1024,
+        bodyMemory: 256 * 1024 * 1024,
         requestTimeout: 300_000,
         bodyDepth: 128,
         bodyNodes: 100_000,

@@ -30,6 +30,11 @@ const server = section({
     .prefault('10mb')
     .describe('Largest body of a management request; 64 KB of one that needs no key.'),
   proxy_body_limit: size().prefault('32mb').describe('Largest body of a /v1 request.'),
+  body_memory: size()
+    .prefault('256mb')
+    .describe(
+      'Memory of each thread for bodies of more than 256 KB that are being received; beyond it the one that began first is refused.',
+    ),
   request_timeout: duration(100)
     .prefault('5m')
     .describe('Time for a client to send a request, body included.'),

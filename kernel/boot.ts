@@ -9,6 +9,7 @@ import type { Discovered } from './discovery/manifest.ts'
 import { Outbox } from './events/outbox.ts'
 import { ownEvents } from './events/own.ts'
 import { Events } from './events.ts'
+import { bodyRoom } from './http/body.ts'
 import { Callers } from './http/caller.ts'
 import { FailedKeys } from './http/failed-keys.ts'
 import { createManagement } from './http/management.ts'
@@ -166,7 +167,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       generation: () => registry.generation,
       trustedProxies: new IpRanges(config.server.trustedProxies),
     }
-    const bounds = { depth: config.server.bodyDepth, nodes: config.server.bodyNodes }
+    const { bodyDepth: depth, bodyNodes: nodes, bodyMemory } = config.server
+    const bounds = { depth, nodes, room: bodyRoom(bodyMemory) }
     const management = thread
       ? thread.forward
       : createManagement({

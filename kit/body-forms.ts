@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { BodyForm } from '../kernel/contract/bodies.ts'
 import { badRequest, ClientGone } from '../kernel/errors.ts'
-import { overLimit, readBody } from '../kernel/http/body.ts'
+import { type BodyLimits, overLimit, readBody } from '../kernel/http/body.ts'
 import { inflated } from '../kernel/http/inflated.ts'
 
 /** The body of a request as it comes: bytes, no faster than they are read. Reading throws when the client leaves. */
@@ -32,13 +32,13 @@ export const streamedBody = (options: BodyOptions = {}): BodyForm<Upload> => bod
 /** A form that refuses other types than it takes, before anything is read. */
 const bodyForm = <B>(
   { types, maxBytes }: BodyOptions,
-  open: (req: IncomingMessage, limit: number) => B | Promise<B>,
+  open: (req: IncomingMessage, limits: Pick<BodyLimits, 'bytes' | 'room'>) => B | Promise<B>,
 ): BodyForm<B> => ({
   ...(types && { types }),
-  read(request, usual) {
+  read(request, usual, room) {
     if (types && request.is([...types]) === false)
       throw badRequest(`The body must be ${types.join(' or ')}.`, { status: 415, param: 'Content-Type' })
-    return open(request.req, maxBytes ?? usual)
+    return open(request.req, { bytes: maxBytes ?? usual, ...(room && { room }) })
   },
 })
 
@@ -46,7 +46,7 @@ const bodyForm = <B>(
  * The body of a request, to be read once, as it comes. Refuses what is announced to be over the limit at once, and the
  * rest as soon as it is over. Reading throws when the client stalls or leaves.
  */
-function openUpload(req: IncomingMessage, limit: number): Upload {
+function openUpload(req: IncomingMessage, { bytes: limit }: Pick<BodyLimits, 'bytes'>): Upload {
   const { 'content-length': announced, 'content-encoding': encoding, 'content-type': type } = req.headers
   if (Number(announced ?? 0) > limit) throw overLimit(limit)
   const isPlain = encoding === undefined || encoding === 'identity'

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Awaitable } from '../chain/hooks.ts'
+import type { BodyRoom } from '../http/body.ts'
 
 /** A request whose body is still to be read. Koa's context is one. */
 export interface OpenRequest {
@@ -12,6 +13,9 @@ export interface OpenRequest {
 export interface BodyForm<B> {
   /** Media types that are taken, for the documentation; any without it. */
   readonly types?: readonly string[]
-  /** Gives `handle` its body. `usual` is the limit of bodies in bytes, where a form has none of its own. */
-  read(request: OpenRequest, usual: number): Awaitable<B>
+  /**
+   * Gives `handle` its body. `usual` is the limit of bodies in bytes, where a form has none of its own; in `room` is counted what is
+   * kept of a large one before it is whole.
+   */
+  read(request: OpenRequest, usual: number, room?: BodyRoom): Awaitable<B>
 }

@@ -1,8 +1,8 @@
 import type Koa from 'koa'
+import { fitting } from '../../kit/fitting.ts'
 import { Answer, type AnswerForm } from '../contract/answers.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
-import { fitting } from './fitting.ts'
 import { sendEvents } from './server-events.ts'
 
 /** The result of a handler, and the request that it is for. */
@@ -34,7 +34,9 @@ export async function sendAnswer(
     if (!ctx.response.get('content-type')) ctx.type = 'text'
     ctx.body = value
   } else {
-    ctx.body = asJson(ctx, fitting('json' in form ? form.json : form, value, log))
+    const leftOut = (err: Error): void =>
+      log.error({ err }, 'rows that do not fit their schema were left out of a listing')
+    ctx.body = asJson(ctx, fitting('json' in form ? form.json : form, value, leftOut))
   }
 }
 

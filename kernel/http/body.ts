@@ -1,18 +1,34 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { findExcess, type JsonBounds } from '../../kit/json-bounds.ts'
+import { SharedRoom } from '../../kit/shared-room.ts'
 import type { Cohort } from '../cohort.ts'
 import { contain } from '../contain.ts'
-import { badRequest, ClientGone, tooLarge } from '../errors.ts'
+import { badRequest, ClientGone, circuitOpen, tooLarge } from '../errors.ts'
 import { inflated } from './inflated.ts'
 
 /** How large a body may be, in bytes once it is inflated, and how far its JSON may go. */
 export interface BodyLimits extends JsonBounds {
   readonly bytes: number
+  /** The room that bodies share while they are read. */
+  readonly room?: BodyRoom
 }
 
-/** Reads a body up to a limit in bytes, and goes on in a cohort. Over it, refuses at once, before reading the rest. */
-export function readBody(req: IncomingMessage, limit: number, cohort?: Cohort): Promise<Buffer> {
+/** The room of bodies in memory that are not whole yet, each known by what ends it with an error. */
+export type BodyRoom = SharedRoom<(error: Error) => void>
+
+export const bodyRoom = (most: number): BodyRoom =>
+  new SharedRoom({ most, free: 256 * 1024, evict: (refuse) => refuse(crowded()) })
+
+/**
+ * Reads a body up to a limit in bytes, and goes on in a cohort. Over it, or where there is no room, refuses at once, before reading
+ * the rest.
+ */
+export function readBody(
+  req: IncomingMessage,
+  { bytes: limit, room }: Pick<BodyLimits, 'bytes' | 'room'>,
+  cohort?: Cohort,
+): Promise<Buffer> {
   const { 'content-length': announcedLength, 'content-encoding': encoding } = req.headers
   const announced = Number(announcedLength ?? 0)
   if (announced > limit) return Promise.reject(overLimit(limit))
@@ -22,16 +38,26 @@ export function readBody(req: IncomingMessage, limit: number, cohort?: Cohort): 
     const parts: Buffer[] = []
     let size = 0
     const whole = (): void => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts))
-    const done = (): void => (cohort ? cohort.gather(whole) : whole())
+    const done = (): void => {
+      room?.leave(refuse)
+      if (cohort) cohort.gather(whole)
+      else whole()
+    }
+    const refuse = (error: Error): void => {
+      req.pause()
+      if (!isPlain) content.destroy()
+      parts.length = 0
+      room?.leave(refuse)
+      reject(error)
+    }
     const take = contain('a body', (part: Buffer) => {
       size += part.length
       if (size > limit) {
-        req.pause()
-        if (!isPlain) content.destroy()
-        reject(overLimit(limit))
+        refuse(overLimit(limit))
         return
       }
       parts.push(part)
+      room?.hold(refuse, size)
       // Node reports the end of a body only a few turns after its last announced byte.
       if (isPlain && size === announced) done()
     })
@@ -39,7 +65,7 @@ export function readBody(req: IncomingMessage, limit: number, cohort?: Cohort): 
     if (!isPlain || !(announced > 0)) content.on('end', contain('the end of a body', done))
     req.on('error', () => reject(new ClientGone()))
     req.on('close', () => {
-      if (!req.complete) reject(new ClientGone())
+      if (!req.complete) refuse(new ClientGone())
     })
   })
 }
@@ -48,7 +74,7 @@ const jsonType = /^application\/([\w.+-]+\+)?json\b/i
 
 /** The JSON value of a management request; an empty object when it has no body. Throws a bad request for anything else. */
 export async function readJson(req: IncomingMessage, limits: BodyLimits): Promise<unknown> {
-  const bytes = await readBody(req, limits.bytes)
+  const bytes = await readBody(req, limits)
   if (bytes.length === 0) return {}
   const type = req.headers['content-type']
   if (type !== undefined && !jsonType.test(type)) {
@@ -98,3 +124,9 @@ function tooFar(excess: keyof JsonBounds, { depth, nodes }: JsonBounds): Error {
       )
     : badRequest(`The body has more than ${nodes} values. The operator sets the limit as server.body_nodes.`)
 }
+
+const crowded = (): Error =>
+  circuitOpen(
+    'The gateway is receiving more large bodies than it has room for, and this one was not complete. Try again in a moment.',
+    { type: 'overloaded', retryAfterS: 5 },
+  )

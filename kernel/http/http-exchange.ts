@@ -91,7 +91,7 @@ export class HttpExchange extends Exchange {
       throw forbidden('Admin keys cannot make model calls here (auth.admin_proxy is false); use a user key.')
     }
     const bounds = this.#wire.operation === 'chat' ? bodyLimits : withTokens(bodyLimits)
-    const body = parseJson(await readBody(this.#req, bodyLimits.bytes, cohort), bounds)
+    const body = parseJson(await readBody(this.#req, bodyLimits, cohort), bounds)
     const trace = new Trace()
     const decoded = this.#wire.decode(body, { principal, trace }, this.#address)
     const request = decoded instanceof Promise ? await decoded : decoded

@@ -135,7 +135,7 @@ const mostOfPublic = 64 * 1024
 async function bodyOf(ctx: RouterContext, { body, access }: LiveRoute, limits: BodyLimits): Promise<unknown> {
   if (!body) return undefined
   const bytes = access === 'public' ? Math.min(limits.bytes, mostOfPublic) : limits.bytes
-  return 'read' in body ? body.read(ctx, bytes) : readJson(ctx.req, { ...limits, bytes })
+  return 'read' in body ? body.read(ctx, bytes, limits.room) : readJson(ctx.req, { ...limits, bytes })
 }
 
 const visitOf = ({ state, method, path }: Koa.Context): Visit => ({

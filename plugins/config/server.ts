@@ -11,6 +11,7 @@ export const serverOf = (config: Config): Readonly<Record<string, unknown>> => (
   'server.cors_origins': config.server.corsOrigins,
   'server.body_limit': config.server.bodyLimit,
   'server.proxy_body_limit': config.server.proxyBodyLimit,
+  'server.body_memory': config.server.bodyMemory,
   'server.request_timeout': config.server.requestTimeout,
   'storage.engine': config.storage.engine,
   'auth.open_signup': config.auth.openSignup,

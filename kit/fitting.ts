@@ -1,17 +1,16 @@
 import type { z } from 'zod'
-import type { Log } from '../log.ts'
 
 /**
- * The part of an answer that may leave: the fields that its schema names. Rows of a listing that do not fit are left out,
- * counted and logged, so that one that was stored by mistake does not hide the others. Throws the schema's error for any other
- * misfit.
+ * The part of an answer that may leave: the fields that its schema names. Rows of a listing that do not fit are left out and
+ * counted, so that one that was stored by mistake does not hide the others; `leftOut` receives the reason. Throws the schema's error
+ * for any other misfit.
  */
-export function fitting(returns: z.ZodType, result: unknown, log: Log): unknown {
+export function fitting(returns: z.ZodType, result: unknown, leftOut: (error: z.ZodError) => void): unknown {
   const { success, data, error } = returns.safeParse(result)
   if (success) return data
   const rest = countsUnreadable(returns) && withoutRows(result as Answer, error)
   if (!rest) throw error
-  log.error({ err: error }, 'rows that do not fit their schema were left out of a listing')
+  leftOut(error)
   return returns.parse(rest)
 }
 
