@@ -8,10 +8,12 @@ import { promisify } from 'node:util'
 import { Level } from 'level'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { hashTree } from '../../gateway/discovery/installed.ts'
 import { mountSmallDisk } from '../../storage/conformance/small-disk.ts'
 import { openLevel } from '../../storage/level.ts'
 import { type Ended, runApart, runHere } from '../../test/commands.ts'
 import { startGateway } from '../../test/harness.ts'
+import { writePlugin } from '../../test/plugin-folder.ts'
 import { type GatewayProcess, startProcess } from '../../test/process.ts'
 import { bpe } from '../../test/tokenizer-files.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
@@ -358,6 +360,42 @@ plugin_dirs: [plugins]
     )
     expect(said).not.toContain('Providers in use: mistyped')
   })
+
+  it.each(['folder', 'package'])(
+    'knows the protocols that a plugin of a %s brings in code, and which types nothing explains',
+    async (place) => {
+      const own = `const settings = { safeParse: (data) => ({ success: true, data }) }
+export default { settings, setup(ctx) { ctx.protocol({ id: 'house-wire', wires: {} }) } }
+`
+      const manifest = { kind: 'area', requires: ['upstream'], permissions: ['providers'] }
+      const packages = path.join(folder, 'data', 'packages')
+      const root = place === 'folder' ? path.join(folder, 'plugins') : packages
+      const made = await writePlugin(root, 'brings', { manifest, files: { 'index.js': own } })
+      if (place === 'package') {
+        const written = JSON.parse(await readFile(path.join(made, 'manifest.json'), 'utf8'))
+        const about = { package: 'brings', spec: 'brings', version: '1.0.0', integrity: 'sha512-none' }
+        const where = { root: 'brings', folder: 'brings', content: await hashTree(made), installed_at: 'now' }
+        const plugins = { brings: { current: { ...about, ...where, manifest: written } } }
+        await writeFile(path.join(packages, 'installed.json'), JSON.stringify({ format: 1, plugins }))
+      }
+      const like = 'base_url: "http://127.0.0.1:9", api_key: k'
+      await configure(`
+providers: { ours: { type: house-wire, ${like} }, mistyped: { type: house-wir, ${like} } }
+plugin_dirs: [${place === 'folder' ? 'plugins' : ''}]
+`)
+      const { code, of } = await doctor()
+      expect(code).toBe(1)
+      expect(of('providers')).toMatchObject([
+        { status: 'ok', message: expect.stringContaining('ours (config)') },
+        {
+          status: 'failed',
+          message:
+            'providers.mistyped: there is no provider or protocol house-wir. Set another type, for example house-wire.',
+        },
+      ])
+      expect(of('providers')[0]!.message).not.toContain('mistyped')
+    },
+  )
 
   it('finds settings that a binding of a module does not take, as a start does', async () => {
     const binding = '{ bindings: { strict: { config: { bogus: 1 } } } }'

@@ -67,12 +67,13 @@ async function examined({ checkProviders: ask = false, repair = false }: DoctorO
 
 /** Checks the plugins, and what they are configured with. */
 async function examinePlugins(config: Config, ask: boolean): Promise<Check[]> {
+  const { env } = process
   const { found, configured, plugins } = await loadPlugins(config)
   return [
     ...plugins,
-    ...(await attempt('providers', () => checkProviders(configured, found, process.env))),
+    ...(await attempt('providers', () => checkProviders({ config, configured, found, env }))),
     ...(await attempt('tokenizers', () => checkTokenizers(config, configured))),
-    ...(ask ? await attempt('providers', () => probeProviders(config, found, process.env)) : []),
+    ...(ask ? await attempt('providers', () => probeProviders({ config, found, env })) : []),
   ]
 }
 

@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Config } from '../../../config/config.ts'
 import type { ProviderSpec } from '../../../contract/provider.ts'
-import { openGateway } from '../../../gateway/gateway.ts'
+import { packagesFolder } from '../../../gateway/discovery/installed.ts'
+import { type Gateway, openGateway } from '../../../gateway/gateway.ts'
 import { createLog } from '../../../gateway/log.ts'
 import type { Discovered } from '../../../kernel/discovery/manifest.ts'
 import { effective, type SettingChange } from '../../../kernel/plugin/setting.ts'
@@ -16,21 +17,28 @@ import { type Check, failed, ok, warning } from './result.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+interface Parts {
+  readonly config: Config
+  readonly configured: Readonly<Record<string, SettingChange>>
+  readonly found: readonly Discovered[]
+  readonly env: Environment
+}
+
 /** Which providers can be used, and whether the configuration names some that are not there. */
-export function checkProviders(
-  configured: Readonly<Record<string, SettingChange>>,
-  found: readonly Discovered[],
-  env: Environment,
-): Check[] {
+export async function checkProviders({ config, configured, found, env }: Parts): Promise<Check[]> {
   const { providers: entries, routes } = sections.parse(configured.upstream?.config ?? {})
-  const directory = new Directory({
-    entries,
-    env,
-    specs: providersOf(configured, found),
-    // Code from outside may bring protocols that no manifest names: only a start finds those.
-    ...(bringsCode(found) && { protocols: () => ({ has: () => true }) }),
-    routes: new RouteTable(routes),
-  })
+  const specs = providersOf(configured, found)
+  const table = new RouteTable(routes)
+  const manifests = new Directory({ entries, env, specs, routes: table })
+  const hasUnknownType = manifests.unusable.some((name) => manifests.find(name))
+  // Code from outside may bring protocols that no manifest names: only a start finds those.
+  const protocols =
+    hasUnknownType && bringsProtocols({ configured, found })
+      ? await startedProtocols({ config, found, env })
+      : undefined
+  const directory = protocols
+    ? new Directory({ entries, env, specs, protocols: () => protocols, routes: table })
+    : manifests
   const { unusable } = directory
   const ready = directory.providers.filter(
     ({ name, configured, spec }) => configured && !spec.fallback && !unusable.includes(name),
@@ -53,11 +61,18 @@ export function checkProviders(
   ]
 }
 
-const bringsCode = (found: readonly Discovered[]): boolean =>
+const bringsProtocols = ({ configured, found }: Pick<Parts, 'configured' | 'found'>): boolean =>
   found.some(
-    ({ source, manifest, entry }) =>
-      source !== 'builtin' && manifest?.kind !== 'module' && entry !== undefined,
+    ({ id, source, manifest, entry }) =>
+      source !== 'builtin' &&
+      entry !== undefined &&
+      manifest?.permissions.includes('providers') &&
+      effective(manifest, configured[id]).enabled,
   )
+
+/** The protocols that there are after a start, by their ids. */
+const startedProtocols = (parts: Pick<Parts, 'config' | 'found' | 'env'>): Promise<ReadonlySet<string>> =>
+  inGateway(parts, async ({ registry }) => new Set(registry.generation.protocols.keys()))
 
 function providersOf(
   configured: Readonly<Record<string, SettingChange>>,
@@ -73,30 +88,11 @@ function providersOf(
   return () => specs
 }
 
-/** Really asks each provider that can be used, from a gateway of its own that has no modules and keeps nothing. */
-export async function probeProviders(
-  config: Config,
-  found: readonly Discovered[],
-  env: Environment,
-): Promise<Check[]> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'switchyard-doctor-'))
-  const modules = found.flatMap(({ id, manifest }) =>
-    manifest?.kind === 'module' ? [[id, { enabled: false }]] : [],
-  )
-  const { tokenizers: _, ...rest } = config.sections
-  const nothing = { modules: Object.fromEntries(modules), sections: rest }
-  const apart = {
-    ...config,
-    ...nothing,
-    dataDir,
-    host: '127.0.0.1',
-    port: 0,
-    server: { ...config.server, threads: 1 },
-  }
-  const kernel = await openGateway({ config: apart, env, log: createLog({ level: 'silent' }) })
-  try {
-    const prober = kernel.service(ProviderProber)!
-    const ready = kernel
+/** Really asks each provider that can be used. */
+export function probeProviders(parts: Pick<Parts, 'config' | 'found' | 'env'>): Promise<Check[]> {
+  return inGateway(parts, async (gateway) => {
+    const prober = gateway.service(ProviderProber)!
+    const ready = gateway
       .service(ProviderDirectory)!
       .providers.filter(({ configured, spec }) => configured && !spec.fallback)
     const probes = await Promise.all(ready.map((provider) => prober.check(provider)))
@@ -107,8 +103,38 @@ export async function probeProviders(
           ? warning(`provider ${provider}`, message)
           : failed(`provider ${provider}`, message),
     )
+  })
+}
+
+/** Asks a gateway of its own, which has the plugins that are installed, no modules, and keeps nothing. */
+async function inGateway<T>(
+  { config, found, env }: Pick<Parts, 'config' | 'found' | 'env'>,
+  ask: (gateway: Gateway) => Promise<T>,
+): Promise<T> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'switchyard-doctor-'))
+  const modules = found.flatMap(({ id, manifest }) =>
+    manifest?.kind === 'module' ? [[id, { enabled: false }]] : [],
+  )
+  const { tokenizers: _, ...rest } = config.sections
+  const apart = {
+    ...config,
+    modules: Object.fromEntries(modules),
+    sections: rest,
+    dataDir,
+    host: '127.0.0.1',
+    port: 0,
+    server: { ...config.server, threads: 1 },
+  }
+  try {
+    if (await stat(packagesFolder(config.dataDir)).catch(() => undefined))
+      await symlink(path.resolve(packagesFolder(config.dataDir)), packagesFolder(dataDir))
+    const gateway = await openGateway({ config: apart, env, log: createLog({ level: 'silent' }) })
+    try {
+      return await ask(gateway)
+    } finally {
+      await gateway.close()
+    }
   } finally {
-    await kernel.close()
     await rm(dataDir, { recursive: true, force: true })
   }
 }
