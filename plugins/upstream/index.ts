@@ -14,6 +14,7 @@ import { Dispatcher } from './delivery/dispatch.ts'
 import { targetsOf } from './delivery/targets.ts'
 import { checkEntry } from './directory/check-entry.ts'
 import { providerOf } from './directory/provider.ts'
+import { isProviderAfter } from './directory/provider-after.ts'
 import { optionProblems } from './directory/provider-options.ts'
 import { RouteTable } from './directory/route-table.ts'
 import { RuntimeProviders } from './directory/runtime-providers.ts'
@@ -38,8 +39,10 @@ export default defineArea({
     context.personal(
       personalOfUsers({ count: (id) => keys.count(id), erase: (id) => keys.deleteOf(id) }, ['deletion']),
     )
+    const isPlugin = (name: string): boolean => on().providers.has(name)
     const routes = await RouteTable.open(settings.routes, context, {
-      isLasting: (name) => directory.find(name) !== undefined && !runtime.isAdded(name),
+      isThere: (name, after) =>
+        isProviderAfter(name, after, { configured: settings.providers, runtime, registry, isPlugin }),
       apply: (plan, actor) => registry.apply(plan, actor),
     })
     const env = use(kernelServices.environment)

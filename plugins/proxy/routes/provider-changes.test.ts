@@ -165,6 +165,25 @@ test('a provider that a route leads to stays also where a document or a pack tak
   await remove('other')
 })
 
+test('a document that switches a provider off or on goes with its routes, or not at all', async () => {
+  const patch = (body: object) => gateway.api('POST', '/api/config', body)
+  const table = [{ match: 'house', provider: 'cohere' }]
+  expect((await patch({ plugins: { cohere: { enabled: false } } })).status).toBe(200)
+  const refused = await patch({ routes: { table } })
+  expect([refused.status, refused.body.error.param]).toEqual([400, 'routes.table.0.provider'])
+  const both = await patch({ plugins: { cohere: { enabled: true } }, routes: { table } })
+  expect([both.status, both.body.error]).toEqual([200, undefined])
+  const off = await patch({ plugins: { cohere: { enabled: false } } })
+  expect([off.status, off.body.error.param]).toEqual([409, 'routes.table'])
+  const said = { type: 'openai', base_url: other.baseUrl(), api_key: 'sk-at-runtime' }
+  const replaced = { plugins: { cohere: { enabled: false } }, providers: { cohere: said } }
+  expect((await patch(replaced)).status).toBe(200)
+  expect((await call('house')).status).toBe(200)
+  expect(other.last().headers.authorization).toBe('Bearer sk-at-runtime')
+  const typeless = { plugins: { cohere: null }, providers: { cohere: null }, routes: { table: null } }
+  expect((await patch(typeless)).status).toBe(200)
+})
+
 test('of a provider that is removed and a route that is set to it at the same time, one is refused', async () => {
   const routes = [{ match: 'house', provider: 'raced' }]
   const table = (rules: unknown) => gateway.api('PUT', '/api/proxy/routes', { routes: rules })

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { badRequest, type Collection, type PortableSection, type Store } from '#kernel'
+import { badRequest, type Collection, type Forms, type PortableSection, type Store } from '#kernel'
 import { changed } from '#kit'
 
 /** One line of the table: which provider gets a model. */
@@ -40,12 +40,12 @@ export const routeRows = (store: Store): Collection<StoredRoutes> =>
 
 /**
  * The table as a section of the configuration, in the place of that of service.yaml; a rule that leads nowhere would turn every call
- * it matches away. Providers last that are there whatever is said of them at runtime.
+ * it matches away. `isThere` tells whether there is a provider once all this is set.
  */
 export const routeSection = (
   rows: Collection<StoredRoutes>,
   configured: readonly RouteRule[],
-  isLasting: (name: string) => boolean,
+  isThere: (provider: string, after: Forms) => boolean,
 ): PortableSection<readonly RouteRule[]> => ({
   name: sectionName,
   most: 1,
@@ -60,14 +60,14 @@ export const routeSection = (
     if (row) yield [rowId, row.rules]
   },
   shared: (rules) => rules,
-  fits(rules, { providers = {} }) {
+  fits(rules, after) {
     for (const [i, { provider }] of rules.entries())
-      if (!isLasting(provider) && !Object.hasOwn(providers, provider))
+      if (!isThere(provider, after))
         throw badRequest(`There is no provider called ${provider}.`, { param: `${i}.provider` })
   },
-  fitsUnset({ providers = {} }) {
+  fitsUnset(after) {
     for (const { match, provider } of configured)
-      if (!isLasting(provider) && !Object.hasOwn(providers, provider))
+      if (!isThere(provider, after))
         throw badRequest(`The route ${match} of service.yaml leads to ${provider}, which is no provider.`)
   },
   given(key, form, before) {

@@ -1,4 +1,4 @@
-import type { Actor, Context, Registry } from '#kernel'
+import type { Actor, Context, Forms, Registry } from '#kernel'
 import { compileGlobs } from '#kit'
 import {
   type RouteRule,
@@ -13,8 +13,8 @@ type Said = { match: string; provider: string; model?: string | undefined; prior
 type Compiled = RouteRule & { readonly matches: (model: string) => boolean }
 
 interface Parts {
-  /** Whether there is a provider whatever is said at runtime. */
-  readonly isLasting: (name: string) => boolean
+  /** Whether there is a provider of that name once a change has left this set. */
+  readonly isThere: (provider: string, after: Forms) => boolean
   /** Makes a change that is planned while nothing else changes. */
   readonly apply: Registry['apply']
 }
@@ -43,12 +43,12 @@ export class RouteTable {
   static async open(
     configured: readonly Said[],
     { store, section }: Pick<Context<unknown>, 'store' | 'section'>,
-    { isLasting, apply }: Parts,
+    { isThere, apply }: Parts,
   ): Promise<RouteTable> {
     const table = new RouteTable(configured)
     const rows = routeRows(store)
     table.#apply = apply
-    section(routeSection(rows, table.#configured, isLasting))
+    section(routeSection(rows, table.#configured, isThere))
     rows.watch(({ row }) => table.#take(row))
     table.#take(await rows.get(rowId))
     return table

@@ -108,6 +108,11 @@ export class RuntimeProviders {
     return this.#said.has(provider)
   }
 
+  /** Whether what was said of a provider cannot be read. */
+  isUnreadable(provider: string): boolean {
+    return this.#said.get(provider) instanceof UnreadableProvider
+  }
+
   /** Whether there is such a provider only because of what was said at runtime. */
   isAdded(provider: string): boolean {
     return this.has(provider) && !this.#parts.isProvider(provider, this.#configuredOf(provider))
