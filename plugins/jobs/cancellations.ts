@@ -31,14 +31,14 @@ export class Cancellations {
     for await (const [id, row] of this.#parts.table.cancellations.scan()) this.#untold.set(id, row)
   }
 
-  /** Begins to tell those whose plugins are there, where no code of the job runs any more. */
+  /** Begins to tell those whose plugins are there. While it is called no job begins. */
   tell(): void {
     const { state } = this.#parts
     for (const [id, cancellation] of this.#untold) {
       const kind = currentKind(state, cancellation.kind)
-      if (!kind || state.runs.has(id) || state.tellings.has(id)) continue
+      if (!kind || state.tellings.has(id)) continue
       this.#untold.delete(id)
-      const telling = new Telling(id, cancellation, { ...this.#parts, kind })
+      const telling = new Telling(id, cancellation, { ...this.#parts, kind, run: state.runs.get(id) })
       state.tellings.add(id)
       kind.runs.add(telling)
       const failed = (err: unknown): void =>

@@ -1,11 +1,13 @@
 import { persist } from '#kit'
 import type { Cancellation, JobRow } from './row.ts'
-import { outcomeOf, type RunParts, savedState } from './run.ts'
+import { outcomeOf, type Run, type RunParts, savedState } from './run.ts'
 import type { Kind } from './state.ts'
 import { Stopping } from './stopping.ts'
 
 interface TellingParts extends RunParts {
   readonly kind: Kind
+  /** The run of the job that there is. */
+  readonly run: Run | undefined
 }
 
 /** Tells a plugin that a job was cancelled, and then records that: where the process dies in between, it is told again. */
@@ -13,7 +15,9 @@ export class Telling {
   readonly #id: string
   readonly #cancellation: Cancellation
   readonly #parts: TellingParts
-  readonly #code = new Stopping()
+  /** Code of the plugin that runs. */
+  #code: Stopping | undefined
+  #isReleased = false
   #ended: Promise<void> | undefined
 
   constructor(id: string, cancellation: Cancellation, parts: TellingParts) {
@@ -24,11 +28,12 @@ export class Telling {
 
   /** Whether it had to stop because its plugin goes. */
   get isReleased(): boolean {
-    return this.#code.why === 'released'
+    return this.#isReleased
   }
 
   stop(why: 'released' | 'lost'): void {
-    this.#code.stop(why)
+    if (why === 'released') this.#isReleased = true
+    this.#code?.stop(why)
   }
 
   /** Tells it, once. Rejects when what came of it cannot be recorded. */
@@ -42,8 +47,18 @@ export class Telling {
     if (!(await table.isUntold(this.#id, this.#cancellation))) return
     const row = await table.jobs.get(this.#id)
     // One that was tried again ends by itself.
-    if (row?.status === 'cancelled' && !(await this.#tell(row))) return
+    if (row?.status === 'cancelled') {
+      await this.#stopRun()
+      if (this.#isReleased || !(await this.#tell(row))) return
+    }
     await persist(() => table.settle(this.#id, this.#cancellation))
+  }
+
+  /** Ends what still runs of the job, so that nothing of it comes after what the plugin does now. */
+  async #stopRun(): Promise<void> {
+    const { run } = this.#parts
+    run?.stop('lost')
+    await run?.run().catch(() => {})
   }
 
   /** False when it is to be told later. */
@@ -57,12 +72,12 @@ export class Telling {
       log.error({ job: id, err: error }, 'a cancelled job fits its plugin no more, which is not told')
       return true
     }
-    const told = { id, input, state: savedState(row, definition, table.contents), signal: this.#code.signal }
-    const ended = await this.#code.within(definition.timeoutMs, () =>
-      outcomeOf(() => definition.cancelled?.(told)),
-    )
+    const code = new Stopping()
+    this.#code = code
+    const told = { id, input, state: savedState(row, definition, table.contents), signal: code.signal }
+    const ended = await code.within(definition.timeoutMs, () => outcomeOf(() => definition.cancelled?.(told)))
     if (ended && 'value' in ended) return true
-    if (!this.isReleased)
+    if (!this.#isReleased)
       log.error({ job: id, err: ended?.thrown }, 'a plugin could not be told yet that its job was cancelled')
     return false
   }
