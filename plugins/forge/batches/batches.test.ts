@@ -297,6 +297,19 @@ test('an admin who cancels the job of a batch or of a run ends what it belongs t
   expect((await show(many.id)).status).toBe('cancelled')
 })
 
+test('a batch whose job is cancelled while forge is off is cancelled when it is on again', async () => {
+  const { upstream, gateway } = forge.parts
+  upstream.reply({ hang: true, times: 2 })
+  const { body } = await begin({ input: [chat('a')], wait_ms: 0 })
+  await upstream.received(1)
+  const turn = (enabled: boolean) => gateway.kernel.registry.change('forge', { enabled })
+  await turn(false)
+  await api('POST', `/api/jobs/${encodeURIComponent(`forge.batch:${body.id}.1`)}/cancel`)
+  await turn(true)
+  await expect.poll(async () => (await show(body.id)).status).toBe('cancelled')
+  expect(upstream.requests).toHaveLength(1)
+})
+
 test('a batch whose time is over ends, and a retry makes what was not made', async () => {
   const { upstream } = forge.parts
   upstream.reply({ content: 'ok' })
