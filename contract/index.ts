@@ -238,6 +238,7 @@ export {
   type LedgerQuery,
   type LedgerResource,
 } from './ledger.ts'
+export { MaskedData } from './masked-data.ts'
 export { type Capability, capabilities, ModelCatalogue, type ModelDescription } from './model-catalogue.ts'
 export {
   type Plan,

@@ -131,6 +131,7 @@ export {
   styledFinder,
   withoutStyle,
 } from './look-alikes.ts'
+export { mapStrings } from './map-strings.ts'
 export { mayPass } from './may-pass.ts'
 export { type MessageContent, messageContent } from './message-content.ts'
 export { messageTexts } from './message-texts.ts'

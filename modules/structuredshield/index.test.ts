@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ask as askGateway } from '../../test/ask.ts'
+import { ask as askGateway, textOf } from '../../test/ask.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 import { extract } from './extract.ts'
@@ -269,4 +269,63 @@ test('whatever value a model wraps in prose is found again', () => {
 
 test('text of any kind never throws', () => {
   fc.assert(fc.property(fc.string(), (text) => void extract(text)))
+})
+
+describe('an answer with masked data', () => {
+  const schema = {
+    type: 'object',
+    properties: { to: { type: 'string', format: 'email' }, age: { type: 'integer' } },
+    required: ['to', 'age'],
+  }
+  beforeAll(() => gateway.module('maskmode', { enabled: true }))
+  afterAll(() => gateway.module('maskmode', { enabled: false }))
+
+  /** The model repeats the placeholder that it was sent, with this behind it. */
+  const repeating = (rest: string): void => {
+    let placeholder = ''
+    upstream.reply(
+      ({ rawBody }) => {
+        placeholder = /\[EMAIL_\w+\]/.exec(rawBody)?.[0] ?? 'none'
+        return true
+      },
+      {
+        times: 3,
+        get content() {
+          return `{"to":"${placeholder}${rest}`
+        },
+      },
+    )
+  }
+  const asked = (model: string, stream: boolean) =>
+    askGateway(gateway, {
+      body: {
+        model,
+        stream,
+        messages: [{ role: 'user', content: 'Mail to ada@example.com' }],
+        response_format: { type: 'json_schema', json_schema: { name: 'mail', schema } },
+      },
+    })
+
+  test.each([
+    [told, false],
+    [told, true],
+    ['gpt-4o-mini', false],
+    ['gpt-4o-mini', true],
+  ])('is judged by what the client gets, and leaves masked (%s, stream: %s)', async (model, stream) => {
+    repeating('","age":36}')
+    const { status, body } = await asked(model, stream)
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(textOf(body)).toBe('{"to":"ada@example.com","age":36}')
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  test('is repaired, and asked for again without the values', async () => {
+    repeating('","age":"36",}')
+    expect(textOf((await asked(told, false)).body)).toBe('{"to":"ada@example.com","age":36}')
+    upstream.reset()
+    repeating(' or so","age":36}')
+    expect((await asked(told, false)).status).toBe(502)
+    expect(upstream.requests).toHaveLength(3)
+    for (const { rawBody } of upstream.requests) expect(rawBody).not.toContain('ada@example')
+  })
 })

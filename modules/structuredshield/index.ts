@@ -6,6 +6,7 @@ import {
   defineModule,
   type GatewayError,
   type JsonObject,
+  MaskedData,
   providerError,
   type Reply,
   type StreamReply,
@@ -38,7 +39,7 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings, inspect }) {
+  setup({ id, settings, inspect, find }) {
     const validators = new Validators()
     const registered = settings.schemas as Record<string, JsonObject>
     const { retries, on_failure: policy } = settings
@@ -62,7 +63,7 @@ export default defineModule({
         const guarded = async (text: string) => (await inspect(call, [{ role: 'user', text }]))[0]!
         const wanted = await wantedOf(call, registered)?.(guarded)
         if (!wanted) return next(call)
-        const validate = validators.get(wanted.schema)
+        const validate = validators.get(wanted.schema, find(MaskedData)?.restorer(call))
         let asked = asking(call, wanted)
         for (let attempt = 0; ; attempt += 1) {
           const reply = await next(asked)

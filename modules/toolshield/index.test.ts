@@ -291,3 +291,42 @@ describe('tools with side effects', () => {
     await gateway.module('promptguard', { enabled: false })
   })
 })
+
+describe('arguments with masked data are judged by what the client gets', () => {
+  beforeAll(() => gateway.module('maskmode', { enabled: true }))
+  afterAll(() => gateway.module('maskmode', { enabled: false }))
+
+  test.each([
+    ['its schema, plain', {}, false, true],
+    ['its schema, streamed', {}, true, true],
+    ['a rule that they keep', { arguments: [{ allow: ['@example\\.com$'] }] }, true, true],
+    ['a rule that they break', { arguments: [{ deny: ['@example\\.com$'] }] }, false, false],
+  ])('%s', async (_, config, stream, passes) => {
+    await shield(config)
+    let placeholder = ''
+    upstream.reply(
+      ({ rawBody }) => {
+        placeholder = /\[EMAIL_\w+\]/.exec(rawBody)?.[0] ?? 'none'
+        return true
+      },
+      {
+        splitBytes: 1,
+        get toolCalls() {
+          return [{ name: 'mail', arguments: { to: placeholder } }]
+        },
+      },
+    )
+    const to = { type: 'string', format: 'email' }
+    const mail = { name: 'mail', parameters: { type: 'object', properties: { to }, required: ['to'] } }
+    const { body } = await ask(gateway, {
+      body: {
+        model,
+        stream,
+        messages: [{ role: 'user', content: 'Mail to ada@example.com' }],
+        tools: [{ type: 'function', function: mail }],
+      },
+    })
+    const said = JSON.stringify(body)
+    expect(said.includes('{\\"to\\":\\"ada@example.com\\"}'), said).toBe(passes)
+  })
+})

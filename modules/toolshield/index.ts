@@ -6,6 +6,7 @@ import {
   contentBlocked,
   defineModule,
   type GatewayError,
+  MaskedData,
   type Reply,
   type StreamReply,
 } from '#kernel'
@@ -73,7 +74,8 @@ export default defineModule({
     /** The refused calls of an answer, with each of them in the trace. */
     const refusedOf = (body: Completion, call: Call, isTaken: boolean): Refused[] => {
       const isUnsafe = changes && context.find(CallTaint)?.of(call) ? changes : undefined
-      const policy = { names, check, mostCalls, isUnsafe, offered: offeredBy(call) }
+      const restore = context.find(MaskedData)?.restorer(call)
+      const policy = { names, check, mostCalls, isUnsafe, offered: offeredBy(call), restore }
       const refused = refusedIn(body, call, policy)
       for (const { reason } of refused) {
         call.trace.finding(id, {

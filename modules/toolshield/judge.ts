@@ -1,4 +1,5 @@
 import type { Call, Completion } from '#kernel'
+import { mapStrings } from '#kit'
 import type { ArgumentCheck } from './arguments.ts'
 import { argumentsOf, type Called, calledIn } from './called.ts'
 import type { ToolNames } from './names.ts'
@@ -25,6 +26,8 @@ export interface Policy {
   readonly isUnsafe: ((tool: string) => boolean) | undefined
   /** The tools that the call offers; undefined where arguments are not held to schemas. */
   readonly offered: Offered | undefined
+  /** Puts values back that the client will get, and that placeholders stand for; undefined where there are none. */
+  readonly restore: ((text: string) => string) | undefined
 }
 
 /** The calls of tools in an answer that the client may not get. */
@@ -40,7 +43,7 @@ export function refusedIn({ choices = [] }: Completion, call: Call, policy: Poli
 type Wrong = Pick<Refused, 'reason' | 'problem'>
 
 function wrongWith(called: Called, place: number, call: Call, policy: Policy): Wrong | undefined {
-  const { names, check, mostCalls, isUnsafe, offered } = policy
+  const { names, check, mostCalls, isUnsafe, offered, restore } = policy
   const { name } = called
   if (!names.mayCall(name, call)) return { reason: 'denied', problem: 'you may not call this tool' }
   if (isUnsafe?.(name))
@@ -49,8 +52,9 @@ function wrongWith(called: Called, place: number, call: Call, policy: Policy): W
     return { reason: 'too_many', problem: `one answer may have ${mostCalls} calls at the most` }
   const fits = offered?.get(name)
   if (offered && !fits) return { reason: 'not_offered', problem: 'there is no such tool' }
-  const value = readArguments(called)
-  if (!value) return { reason: 'no_json', problem: 'the arguments are not one JSON object' }
+  const given = readArguments(called)
+  if (!given) return { reason: 'no_json', problem: 'the arguments are not one JSON object' }
+  const value = restore ? mapStrings(given, restore) : given
   const problems = called.isText ? [] : (fits?.(value) ?? [])
   if (problems.length > 0) return { reason: 'schema', problem: problems.join('; ') }
   if (!check(name, value))
