@@ -12,6 +12,7 @@ import type {
 import { mapArray, mapNode, type NodeSpot, opaque } from './nodes.ts'
 
 type Change = (text: string, place: TextLocation) => string
+/** `lane` tells the texts of an answer apart, as in `Spot`. */
 type ChangeSaid = (text: string, place: TextLocation, lane: string | undefined) => string
 
 /** Where in a message a text stands. */
@@ -105,12 +106,10 @@ export function mapChoice<C extends Choice | ChoiceDelta>(choice: C, visit: Visi
   return next
 }
 
-/** Whether a text of an answer is JSON because its call asks for that: its content, and nothing that stands beside it. */
-export const isJsonSaid = ({ request, context, trace }: Call, lane: string | undefined): boolean =>
-  lane !== undefined &&
-  /^content(?:\.|$)/.test(lane) &&
-  (context.headers['x-schema'] !== undefined ||
-    [request, trace.request].some((asked) => /^json/.test(String(asked?.response_format?.type))))
+/** Whether the content of an answer is to be JSON: its request asks for that, as it came or was sent on, or a schema beside it does. */
+export const saysJson = ({ request, context, trace }: Call): boolean =>
+  context.headers['x-schema'] !== undefined ||
+  [request, trace.request].some((asked) => /^json/.test(String(asked?.response_format?.type)))
 
 /** Every text of a request's conversation, read only. */
 export function requestTexts(request: ModelRequest): { text: string; place: TextLocation }[] {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { callWith, entryOf, oneByOne } from '../../test/chain.ts'
+import { detectionOf } from '../../test/detection.ts'
 import type { Attempt } from '../call/attempt.ts'
 import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
@@ -44,6 +45,29 @@ describe.each([false, true])('stream: %s', (stream) => {
       echo,
     )
     expect(await textOf(await chain.run(callOf(stream)))).toBe('echo helloabBA')
+  })
+
+  test('guards of both stages see what a detection that cleans leaves, wherever it stands itself', async () => {
+    const found = (pattern: RegExp, replacement: string) =>
+      detectionOf([{ pattern, replacement }], { reach: 4 })
+    const cleaning = { ...found(/_/, ''), cleans: true }
+    const asked: string[] = []
+    const unmet = (call: Call) => {
+      asked.push(call.id)
+      return 'users'
+    }
+    const entries = (when?: typeof unmet) => [
+      entryOf('cleaner', { detect: { reply: cleaning } }, { when }),
+      entryOf('near', { detect: { reply: found(/abc/, '_1') } }),
+      entryOf('cache', { around: (call, next) => next(call) }, { stage: 'cache' }),
+      entryOf('far', { detect: { reply: found(/xyz/, '_2') } }, { stage: 'verify' }),
+    ]
+    const say = (call: Call): Promise<Reply> =>
+      echo(call.withRequest({ messages: [{ role: 'user', content: 'a_bc x_yz _' }] }))
+    expect(await textOf(await new Chain(entries(), say).run(callOf(stream)))).toBe('echo _1 2 ')
+    const left = callOf(stream)
+    expect(await textOf(await new Chain(entries(unmet), say).run(left))).toBe('echo a_bc x_yz _')
+    expect([asked, left.trace.skips]).toEqual([['tr_1'], [{ module: 'cleaner', condition: 'users' }]])
   })
 
   test('an around may call the rest never, once or many times', async () => {

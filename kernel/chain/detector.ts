@@ -1,5 +1,5 @@
 import type { Call } from '../call/call.ts'
-import { isJsonSaid } from '../call/texts.ts'
+import { saysJson } from '../call/texts.ts'
 import type { Detection, Span, TextLocation } from '../detect/detect.ts'
 import { contentBlocked, type GatewayError } from '../errors.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
@@ -28,9 +28,9 @@ export class Detector {
     return this.detection.context ?? this.detection.reach
   }
 
-  /** Where a text of an answer stands. */
+  /** Where a text of an answer stands: its content, and nothing that comes beside it, is JSON where the call asks for that. */
   placeOf(lane: string | undefined, place: TextLocation): TextLocation {
-    return isJsonSaid(this.#call, lane) ? { ...place, isJson: true } : place
+    return /^content(?:\.|$)/.test(lane ?? '') && saysJson(this.#call) ? { ...place, isJson: true } : place
   }
 
   /** Findings that start at `from` or later. Throws only coded errors. */

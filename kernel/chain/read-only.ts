@@ -103,10 +103,11 @@ const readOnlyOutcome = (outcome: Outcome): Outcome =>
   deepFreeze({ ...outcome, body: () => deepFreeze(outcome.body()) })
 
 function readOnlyDetection(detection: Detection): Detection {
-  const { reach, context, verdict, refusal } = detection
+  const { reach, context, cleans, verdict, refusal } = detection
   return {
     reach,
     ...(context !== undefined && { context }),
+    ...(cleans !== undefined && { cleans }),
     ...(verdict !== undefined && { verdict }),
     ...(refusal !== undefined && { refusal }),
     scan: (text, place, call, from) => detection.scan(text, deepFreeze(place), call.readOnly, from),
