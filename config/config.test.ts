@@ -394,6 +394,13 @@ describe('problems', () => {
     ])
   })
 
+  it('include a header with which no call could be sent', () => {
+    write('providers: { groq: { headers: { x-team: a, Content-Length: "5" } } }')
+    expect(problems()).toEqual([
+      'service.yaml line 1: providers.groq.headers.Content-Length: expected a header other than those of the connection itself, as the name',
+    ])
+  })
+
   it.each([
     ['an unclosed list', 'host: a\nplugins: [a', 'service.yaml line 2'],
     ['a key given twice', 'port: 1\nport: 2', 'service.yaml line 2'],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { field } from '#kit'
+import { headerName } from './directory/header-name.ts'
 
 /** The form of a provider's name. */
 const providerName = field.text().regex(/^[a-z0-9][a-z0-9_-]*$/, {
@@ -30,7 +31,7 @@ const provider = field
       .listOf(field.text())
       .optional()
       .describe('Models that it serves, as names or patterns such as mycorp-*.'),
-    headers: field.named(field.secret()).optional().describe('Headers to send with each call.'),
+    headers: field.named(field.secret(), headerName).optional().describe('Headers to send with each call.'),
     options: field.free().optional().describe('Settings of this provider, such as api_version for azure.'),
   })
   .refine((entry) => entry.apiKey === undefined || entry.keys === undefined, {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bareChain } from '../../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../../test/upstream/index.ts'
+import { sections } from '../../upstream/sections.ts'
 
 let folder: string
 let upstream: Upstream
@@ -294,6 +295,35 @@ test('a key or a header that no request can carry is refused, wherever it is sai
     const patched = await gateway.api('POST', '/api/config', { providers: { broken: { ...said, ...field } } })
     expect([patched.status, patched.body.error.param]).toEqual([400, `providers.broken.${param}`])
   }
+})
+
+test.each([
+  'Content-Length',
+  'transfer-encoding',
+  'expect',
+  'upgrade',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'proxy-connection',
+  'two words',
+])('the header %s, with which calls could not be sent, is refused wherever it is said', async (name) => {
+  const headers = { [name]: '5' }
+  const changed = await change('openai', { headers })
+  expect([changed.status, changed.body.error.param]).toEqual([400, `headers.${name}`])
+  const patched = await gateway.api('POST', '/api/config', { providers: { openai: { headers } } })
+  expect([patched.status, patched.body.error.param]).toEqual([400, `providers.openai.headers.${name}`])
+  const { error } = sections.safeParse({ providers: { openai: { headers } } })
+  expect(error?.issues.map(({ path }) => path.join('.'))).toEqual([`providers.openai.headers.${name}`])
+})
+
+test('headers that a request may carry replace those that the gateway would send, host included', async () => {
+  const headers = { host: 'models.internal', 'content-type': 'application/json; v=2', 'x.team': 'a' }
+  expect((await add({ ...mine(), name: 'hosted', headers })).status).toBe(201)
+  expect((await call('hosted/any')).status).toBe(200)
+  expect(other.last().headers).toMatchObject(headers)
+  await remove('hosted')
 })
 
 test('a provider may be called as what every object has', async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { badRequest, hintOf } from '#kernel'
 import { changed } from '#kit'
+import { headerName } from './header-name.ts'
 
 const name = z.string().min(1).max(256)
 
@@ -36,7 +37,7 @@ export const providerFields = {
   models: z.array(name).max(1000).meta({ description: 'Which models it serves, as names or globs.' }),
   headers: z
     .record(
-      z.string().regex(/^[\w-]{1,100}$/),
+      headerName,
       z
         .string()
         .max(4000)
