@@ -256,6 +256,18 @@ describe('references', () => {
     ])
   })
 
+  it('need no value where a variable of the gateway stands in for the key', () => {
+    write('port: ${PORT}', 'license: { key: "${KEY}" }')
+    const set = { SERVICE_PORT: '4300', SERVICE_LICENSE_KEY: 'a.b.c' }
+    expect(load(set)).toMatchObject({ port: 4300, license: { key: 'a.b.c' } })
+    expect(problems({ ...set, SERVICE_PORT: 'many' })).toEqual([
+      'SERVICE_PORT: expected a whole number from 0 to 65535, got text',
+    ])
+    expect(problems({ SERVICE_LICENSE_KEY: 'a.b.c' })).toEqual([
+      expect.stringMatching(/line 1: port: PORT is not set/),
+    ])
+  })
+
   it('takes the default for an empty variable, and an empty variable for no value', () => {
     write('host: ${HOST:-localhost}', 'admin_key: ${KEY}')
     expect(load({ HOST: '', KEY: '' })).toMatchObject({ host: 'localhost' })

@@ -53,8 +53,10 @@ export function loadConfig({ env, cwd }: ConfigOrigin): Config {
   const parsed = schema.safeParse(own)
   const hidden = (at: Path) => source.positions.get(pathKey(at))?.expanded === true
   const issues = parsed.error ? explain(parsed.error.issues, value, jsonSchema, hidden) : []
-  const known = new Set(source.problems.map((problem) => pathKey(problem.path)))
-  const problems = [...source.problems, ...issues.filter((issue) => !known.has(pathKey(issue.path)))]
+  // What a variable stands in for is not read from the file: whatever is wrong with it there does not matter.
+  const inFile = source.problems.filter(({ path }) => !variables.has(pathKey(path)))
+  const known = new Set(inFile.map((problem) => pathKey(problem.path)))
+  const problems = [...inFile, ...issues.filter((issue) => !known.has(pathKey(issue.path)))]
   if (!parsed.data || problems.length > 0) {
     throw new ConfigError(renderProblems(problems, origin))
   }
