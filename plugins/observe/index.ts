@@ -17,7 +17,7 @@ import { Arrangements } from './arrangements.ts'
 import { raiseUsage } from './behind.ts'
 import { callChains } from './explain/chains.ts'
 import { figuresOf } from './figures.ts'
-import { firstTokenOf, startedOf } from './live.ts'
+import { firstTokenOf, startedOf, usersOf } from './live.ts'
 import { liveFor } from './publishing.ts'
 import { type BodyRules, record } from './recorder.ts'
 import { forget, newRing } from './ring.ts'
@@ -98,23 +98,24 @@ export default defineArea({
     }
     const live = liveFor(context, ring)
     const finished = (row: TraceRow): void => {
-      const { id, user_id: userId, findings = [] } = row
+      const { id, user_id: userId, source_user_id: sourceUserId, findings = [] } = row
+      const users = { userId, sourceUserId }
       for (const found of findings)
-        live(() => ({ event: 'guardrail', userId, data: () => ({ trace_id: id, ...guardrailOf(found) }) }))
-      live(() => ({ event: 'request.finished', userId, data: () => itemOf(row) }))
+        live(() => ({ event: 'guardrail', ...users, data: () => ({ trace_id: id, ...guardrailOf(found) }) }))
+      live(() => ({ event: 'request.finished', ...users, data: () => itemOf(row) }))
     }
 
     context.on(CallStarted, ({ call }) =>
       live(() => ({
         event: 'request.started',
-        userId: call.principal.userId,
+        ...usersOf(call),
         data: startedOf(call),
       })),
     )
     context.on(CallFirstContent, ({ call }) =>
       live(() => ({
         event: 'request.first_token',
-        userId: call.principal.userId,
+        ...usersOf(call),
         data: firstTokenOf(call),
       })),
     )

@@ -163,3 +163,26 @@ test('a view is counted while it is open', async () => {
   view.close()
   await expect.poll(viewers).toBe(0)
 })
+
+test('an erasure takes from the view also what calls repeated of the user', async () => {
+  await gateway.module('mirrortest', { enabled: true, config: { target: 'gpt-4o', percent: 100 } })
+  const { key, userId } = await gateway.signUp('carl')
+  const view = await View.open(gateway.adminKey)
+  const first = await ask(bob, false)
+  await expect.poll(() => finished(view)).toHaveLength(2)
+  await ask(key, true)
+  const kept = await ask(bob, false)
+  await expect.poll(() => finished(view)).toHaveLength(6)
+  view.close()
+  const repeats = finished(view).filter(({ data }) => data.source === 'plugin:mirrortest')
+  expect(repeats.map(({ data }) => data.user_id ?? null)).toEqual([null, null, null])
+  await gateway.module('mirrortest', { enabled: false })
+
+  expect((await gateway.api('DELETE', `/api/auth/users/${userId}/data`)).status).toBe(200)
+  const again = await View.open(gateway.adminKey, view.events.find(({ data }) => data.id === first)!.id)
+  await again.has('module.changed')
+  const ids = new Set(finished(again).map(({ data }) => data.id))
+  expect([ids.size, ids.has(first), ids.has(kept)]).toEqual([4, true, true])
+})
+
+const finished = ({ events }: View): LiveEvent[] => events.filter(({ event }) => event === 'request.finished')

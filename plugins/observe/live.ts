@@ -46,6 +46,12 @@ async function* happenings(ring: Ring, viewer: Viewer): AsyncGenerator<ServerEve
   }
 }
 
+/** Whose a happening of a call is: its caller's, and that of the user whose words it repeats. */
+export function usersOf({ principal, trace }: Call): Pick<Happening, 'userId' | 'sourceUserId'> {
+  const { source_user_id: source } = trace.facts
+  return { userId: principal.userId, sourceUserId: typeof source === 'string' ? source : undefined }
+}
+
 /** The event of a call that has just been accepted; built when a viewer needs it, without holding on to the call. */
 export function startedOf({ id, trace, operation, wire, request, principal, context, stream }: Call) {
   const { startedAt } = trace

@@ -37,6 +37,14 @@ test('what a user alone saw is forgotten, and the rest keeps its numbers', () =>
   expect([oldest(ring), happeningAt(ring, 7)?.data()]).toEqual([4, 1])
 })
 
+test('what repeats the words of a user is forgotten with that user', () => {
+  const ring = filled(4, 0)
+  for (const sourceUserId of ['ada', undefined, 'bob', 'ada'])
+    publish(ring, () => ({ event: 'e', userId: undefined, sourceUserId, data: () => sourceUserId ?? 'own' }))
+  forget(ring, 'ada')
+  expect([1, 2, 3, 4].map((n) => happeningAt(ring, n)?.data())).toEqual([undefined, 'own', 'bob', undefined])
+})
+
 test('who comes back goes on after its last event, or with the oldest that is left', () => {
   const ring = filled(10, 25)
   expect(resumeAt(ring, undefined)).toBe(26)

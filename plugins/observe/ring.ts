@@ -3,6 +3,8 @@ export interface Happening {
   readonly event: string
   /** The user that sees it; `null` for all users, undefined for admins only. */
   readonly userId: string | null | undefined
+  /** The user whose words it repeats, where that is another one. */
+  readonly sourceUserId?: string | undefined
   /** Built when a viewer needs it. */
   readonly data: () => unknown
 }
@@ -55,9 +57,11 @@ export function publish(ring: Ring, make: () => Happening): void {
   for (const wake of waiting) wake()
 }
 
-/** Forgets what a user alone saw; the other things keep their numbers. */
+/** Forgets what a user alone saw, and what repeats that user's words; the other things keep their numbers. */
 export function forget(ring: Ring, userId: string): void {
-  ring.slots = ring.slots.map((slot) => (slot?.userId === userId ? undefined : slot))
+  ring.slots = ring.slots.map((slot) =>
+    slot?.userId === userId || slot?.sourceUserId === userId ? undefined : slot,
+  )
 }
 
 /** The happening with this number; undefined when it is forgotten or has not happened. */
