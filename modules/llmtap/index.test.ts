@@ -223,6 +223,24 @@ test('the data of a person is erased from the files of sinks that have another n
   expect((await lines('after')).map(({ user_id }) => user_id)).toEqual([undefined])
 })
 
+test('lines of files say whose they are where they tell of a person, so that an erasure finds them', async () => {
+  const { userId, key } = await gateway.signUp('tom')
+  const asking = () => ask(false, client.withOptions({ apiKey: key }))
+  await tap({ sinks: [{ type: 'file', name: 'texts' }], fields: ['model'], bodies: 'full' })
+  await asking()
+  await expect.poll(() => lines('texts')).toHaveLength(1)
+  await tap({ sinks: [{ type: 'file', name: 'keys' }], fields: ['model', 'key_id'], bodies: 'none' })
+  await asking()
+  await expect.poll(() => lines('keys')).toHaveLength(1)
+  await tap({ sinks: [{ type: 'file', name: 'nobody' }], fields: ['model', 'cost_usd'], bodies: 'none' })
+  await asking()
+  await expect.poll(() => lines('nobody')).toHaveLength(1)
+  expect((await lines('nobody'))[0]).not.toHaveProperty('user_id')
+  for (const name of ['texts', 'keys']) expect((await lines(name))[0]).toMatchObject({ user_id: userId })
+  await gateway.api('DELETE', `/api/auth/users/${userId}/data`)
+  for (const name of ['texts', 'keys']) expect(await lines(name)).toEqual([])
+})
+
 test('when the disk refuses lines they wait', async () => {
   const blocked = path.join(folder, 'blocked.jsonl')
   await mkdir(blocked, { recursive: true })

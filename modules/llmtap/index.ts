@@ -100,7 +100,10 @@ export default defineModule({
         log,
         takes: ({ facts: { [fact]: ids } }) => Array.isArray(ids) && ids.includes(id),
         line: async (trace) =>
-          lineOf(trace, bodies === 'none' ? undefined : await traces().bodies(trace.id), form),
+          lineOf(trace, bodies === 'none' ? undefined : await traces().bodies(trace.id), {
+            ...form,
+            isErasable: one.type === 'file',
+          }),
         ...(one.type === 'http'
           ? { batch: one.batch, most: one.queue }
           : { batch: usualBatch, most: Number.POSITIVE_INFINITY }),

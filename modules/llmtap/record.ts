@@ -45,21 +45,29 @@ const readers = {
 export type Field = keyof typeof readers
 export const fieldNames = Object.keys(readers) as [Field, ...Field[]]
 
+/** Fields that can tell of a person even when the trace is gone. */
+const personal: ReadonlySet<Field> = new Set(['session_id', 'key_id', 'tags', 'facts'])
+
 interface RecordForm {
   readonly fields: 'all' | readonly Field[]
   readonly bodies: 'none' | 'truncated' | 'full'
   /** What a text of a body is written as. */
   readonly clean: (text: string) => string
+  /** Whether erasures look for it: what can tell of a person then says whose it is, whatever the fields. */
+  readonly isErasable: boolean
 }
 
 /** The record of a call as one line of JSON, which ends it. What a call does not have is left out. */
 export function lineOf(
   trace: TraceSummary,
   bodies: TraceBodies | undefined,
-  { fields, bodies: kept, clean }: RecordForm,
+  { fields, bodies: kept, clean, isErasable }: RecordForm,
 ): string {
   const record: Record<string, unknown> = {}
-  for (const name of fields === 'all' ? fieldNames : fields) record[name] = readers[name](trace)
+  const told = fields === 'all' ? fieldNames : fields
+  for (const name of told) record[name] = readers[name](trace)
+  if (isErasable && (bodies || told.some((name) => personal.has(name))))
+    for (const name of ['user_id', 'source_user_id'] as const) record[name] = readers[name](trace)
   for (const side of ['request', 'response'] as const) {
     const body = bodies?.[side]
     if (body === undefined) continue

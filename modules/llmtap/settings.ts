@@ -68,7 +68,11 @@ export const settings = z.strictObject({
   fields: z
     .union([z.literal('all'), z.array(z.enum(fieldNames)).min(1)])
     .default('all')
-    .meta({ title: 'Fields', description: 'The fields of a record.' }),
+    .meta({
+      title: 'Fields',
+      description:
+        'The fields of a record. In a file, one that has bodies, tags, facts, a key or a session also has user_id and source_user_id: an erasure finds it by these.',
+    }),
   bodies: z.enum(['none', 'truncated', 'full']).default('truncated').meta({
     title: 'Bodies',
     description:
