@@ -24,7 +24,7 @@ const functions = [
   'settled',
 ] as const
 
-const known: string[] = [...functions, 'stream', 'detect', 'reveal', 'show', 'pure']
+export const hookNames: string[] = [...functions, 'stream', 'detect', 'reveal', 'show', 'pure']
 
 const shown = ['body', 'stream', 'error', 'headers']
 
@@ -40,9 +40,9 @@ export function checkedHooks(returned: unknown): Hooks {
     if (value !== undefined && typeof value !== 'function')
       throw new Error(`the hook ${hook} must be a function, and is ${nameOf(value)}`)
   }
-  const unknown = Object.keys(returned).find((name) => !known.includes(name))
+  const unknown = Object.keys(returned).find((name) => !hookNames.includes(name))
   if (unknown !== undefined)
-    throw new Error(`unknown hook ${unknown}; the nearest is ${closest(unknown, known)}`)
+    throw new Error(`unknown hook ${unknown}; the nearest is ${closest(unknown, hookNames)}`)
   const { stream, reply, reveal, detect, show } = returned
   if (stream !== undefined && stream !== 'buffer' && typeof stream !== 'function')
     throw new Error(`the hook stream must be a function or 'buffer', and is ${nameOf(stream)}`)
