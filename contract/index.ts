@@ -238,7 +238,6 @@ export {
   type LedgerQuery,
   type LedgerResource,
 } from './ledger.ts'
-export { MaskedData } from './masked-data.ts'
 export { type Capability, capabilities, ModelCatalogue, type ModelDescription } from './model-catalogue.ts'
 export {
   type Plan,

@@ -1,5 +1,6 @@
 import { addChange } from '../../kit/param-changes.ts'
 import type { BroughtText, InspectBrought } from '../chain/brought.ts'
+import type { Revealing } from '../chain/revealing.ts'
 import type { Varies } from '../chain/varies.ts'
 import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
@@ -18,6 +19,7 @@ export interface ChainFacts {
   readonly variesIn: Varies | undefined
   /** Undefined where there are no guards. */
   readonly inspectBrought?: InspectBrought | undefined
+  readonly revealing?: Revealing
 }
 
 /** The record a call leaves behind; shared by all its copies, written by the kernel and the modules. */

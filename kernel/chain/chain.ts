@@ -14,6 +14,7 @@ import { cleanedFirst } from './cleaned.ts'
 import { applies, type Entry, engages, recordRewrite } from './entry.ts'
 import { type Next, stages, type Visit } from './hooks.ts'
 import { asks, inspectRequest } from './inspect.ts'
+import { revealingOf } from './revealing.ts'
 import { revealReply, rewriteReply, rewrites, rewritesBodies } from './rewrite.ts'
 import { ClientView } from './show.ts'
 import { targetHooksOf } from './targets.ts'
@@ -64,7 +65,13 @@ export class Chain {
       ({ hooks }) => hooks.detect?.request !== undefined || hooks[looksElsewhere],
     )
     this.targets = targetHooksOf(entries)
-    this.facts = { isProvider, variesIn: variesOf(entries), inspectBrought: inspectorOf(this.#detects) }
+    const revealing = revealingOf(this.#reveals)
+    this.facts = {
+      isProvider,
+      variesIn: variesOf(entries),
+      inspectBrought: inspectorOf(this.#detects),
+      revealing,
+    }
     this.clientView = new ClientView(entries)
     this.#dispatch = dispatch
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { getCountries, isSupportedCountry } from 'libphonenumber-js/min'
 import { z } from 'zod'
-import { type Call, type Detection, defineModule, MaskedData, type Span } from '#kernel'
+import { type Call, type Detection, defineModule, type Span } from '#kernel'
 import {
   CleanTexts,
   type Finder,
@@ -60,7 +60,7 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings, slot, memory, provide }) {
+  setup({ settings, slot, memory }) {
     const countries = getCountries().filter((code) => settings.phone_countries.includes(code))
     const finders = [...settings.custom.map(customFinder), ...personalFinders(settings.entities, countries)]
     if (finders.length === 0) return {}
@@ -109,20 +109,18 @@ export default defineModule({
       context: lookBehind,
       scan: (text, _place, _call, from) => findAll(finders, text, from).map(marked),
     }
-    const isMasked = (call: Call): boolean => vault(call).of?.isEmpty === false
     const reveal: Detection = {
       reach: longest,
       verdict: 'restored',
-      applies: isMasked,
+      applies: (call) => vault(call).of?.isEmpty === false,
       open: (text, call, from) => vaultOf(call).openFrom(text, from),
-      scan: (text, _place, call, from) =>
-        vaultOf(call)
-          .placeholdersIn(text, from)
-          .map(({ value, ...span }): Span => ({ ...span, action: 'replace', replacement: value })),
+      scan(text, _place, call, from) {
+        const held = vaultOf(call)
+        return findAll([(part: string, at: number) => held.find(part, at)], text, from).map(
+          ({ value, ...span }): Span => ({ ...span, action: 'replace', replacement: value }),
+        )
+      },
     }
-    provide(MaskedData, {
-      restorer: (call) => (isMasked(call) ? (text) => vaultOf(call).restored(text) : undefined),
-    })
     return {
       pure: true,
       detect: { request, ...(settings.replies && { reply }) },

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { findAll } from '#kit'
 
 /** No vowels and no signs that are mistaken for others: codes are no words, and are read as they are written. */
 const alphabet = '23456789BCDFGHJKLMNPQRSTVWXZ'
@@ -53,22 +52,6 @@ export class Vault {
       this.#types = [...new Set(Array.from(this.#byCode.values(), (known) => nameOf(known.type)))].join('|')
     }
     return placeholder
-  }
-
-  /** The placeholders that begin at `from` or later, in order. */
-  placeholdersIn(text: string, from = 0): Placeholder[] {
-    return findAll([(part: string, at: number) => this.find(part, at)], text, from)
-  }
-
-  /** The text with the values in the places of their placeholders. */
-  restored(text: string): string {
-    let restored = ''
-    let at = 0
-    for (const { start, end, value } of this.placeholdersIn(text)) {
-      restored += text.slice(at, start) + value
-      at = end
-    }
-    return restored + text.slice(at)
   }
 
   /** The first placeholder that begins at `from` or later, however it is written. */

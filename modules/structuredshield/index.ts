@@ -6,12 +6,11 @@ import {
   defineModule,
   type GatewayError,
   type JsonObject,
-  MaskedData,
   providerError,
   type Reply,
   type StreamReply,
 } from '#kernel'
-import { collect, filterStream, replyWith } from '#kit'
+import { collect, filterStream, replyWith, revealing } from '#kit'
 import { asking, askingAgain } from './ask.ts'
 import { answerOf, fit, problemsAsItStands } from './fit.ts'
 import { variesBy, wantedOf } from './schema.ts'
@@ -39,7 +38,7 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings, inspect, find }) {
+  setup({ id, settings, inspect }) {
     const validators = new Validators()
     const registered = settings.schemas as Record<string, JsonObject>
     const { retries, on_failure: policy } = settings
@@ -63,7 +62,7 @@ export default defineModule({
         const guarded = async (text: string) => (await inspect(call, [{ role: 'user', text }]))[0]!
         const wanted = await wantedOf(call, registered)?.(guarded)
         if (!wanted) return next(call)
-        const validate = validators.get(wanted.schema, find(MaskedData)?.restorer(call))
+        const validate = validators.get(wanted.schema, revealing(call))
         let asked = asking(call, wanted)
         for (let attempt = 0; ; attempt += 1) {
           const reply = await next(asked)

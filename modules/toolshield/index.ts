@@ -6,11 +6,20 @@ import {
   contentBlocked,
   defineModule,
   type GatewayError,
-  MaskedData,
   type Reply,
   type StreamReply,
 } from '#kernel'
-import { callsTool, collect, compileGlobs, filterStream, HeldAnswer, orNone, replyWith, toChunks } from '#kit'
+import {
+  callsTool,
+  collect,
+  compileGlobs,
+  filterStream,
+  HeldAnswer,
+  orNone,
+  replyWith,
+  revealing,
+  toChunks,
+} from '#kit'
 import { argumentRule, compileArguments } from './arguments.ts'
 import { askingAgain } from './ask.ts'
 import { type Refused, refusedIn } from './judge.ts'
@@ -74,8 +83,7 @@ export default defineModule({
     /** The refused calls of an answer, with each of them in the trace. */
     const refusedOf = (body: Completion, call: Call, isTaken: boolean): Refused[] => {
       const isUnsafe = changes && context.find(CallTaint)?.of(call) ? changes : undefined
-      const restore = context.find(MaskedData)?.restorer(call)
-      const policy = { names, check, mostCalls, isUnsafe, offered: offeredBy(call), restore }
+      const policy = { names, check, mostCalls, isUnsafe, offered: offeredBy(call), restore: revealing(call) }
       const refused = refusedIn(body, call, policy)
       for (const { reason } of refused) {
         call.trace.finding(id, {

@@ -30,6 +30,7 @@ const bound: Readonly<Record<string, string>> = {
   guardrail: 'asks a service for its rules, without waiting',
   fallbackrouter: 'offers a service, which is asked without waiting',
   feedbackloop: 'adds routes',
+  hallucicheck: 'sees what is shown',
   hedgerace: 'asks where calls would go',
   keypool: 'offers a service, which is asked without waiting',
   keyscope: 'adds routes and offers a service',
