@@ -13,7 +13,10 @@ const ways = {
   'a leak': 'const all = []; for (;;) all.push(new Array(1e5).fill(all.length))',
   'an exit': 'process.exit(3); await new Promise(() => {})',
 } as const
-const limits = { workers: { hang: '600ms', memory: '64mb' } }
+const limits = {
+  workers: { hang: '600ms', memory: '64mb' },
+  module_circuit: { open: '1h', timeout: '5s', failures: 1 },
+}
 
 describe.each(Object.entries(ways))('%s', (_, harm) => {
   test('before the answer has come, in a module whose policy is to let pass: the call is made once', async () => {
@@ -75,7 +78,7 @@ describe('in the middle of a stream that it answers with', () => {
   } }`
 
   test('which it let pass, the rest follows as it comes', async () => {
-    far = await startIsolated('worker', setup('yield batch'))
+    far = await startIsolated('worker', setup('yield batch'), {}, limits)
     far.upstream.reply({ content: ['one ', 'two ', 'three'], gapMs: 50 })
     const text = await (await far.call({ stream: true })).text()
     expect(contentOf(text)).toBe('one two three')

@@ -87,10 +87,8 @@ export function isolateWithin(limits: WorkerLimits, egressAllow: readonly string
         }),
       })
       const { worker, calls } = module
-      const remember = async (): Promise<Remembered> => {
-        await worker.start()
-        return worker.call('remember', undefined)
-      }
+      const remember = (): Promise<Remembered> =>
+        worker.start().then(() => worker.call('remember', undefined))
       context.own(() => memory.returned(remember, module.close()))
       const shape = await worker.start()
       calls.settles = shape.hooks.includes('settled')

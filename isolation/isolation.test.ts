@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Dropin } from '../test/dropins.ts'
 import { contentOf, type Isolated, shareGateways, textOf } from '../test/isolated.ts'
@@ -191,7 +194,7 @@ test.each([
   expect((await call()).status).toBe(200)
 })
 
-describe('a module that goes wrong in its worker is tripped, the call goes on, and it comes back', () => {
+describe('a module that goes wrong in its worker is tripped when it does so often, the call goes on, and it comes back', () => {
   const ways = {
     'an endless loop': [`for (;;);`, 'no sign of life for 400 ms'],
     'a leak': [
@@ -215,7 +218,7 @@ describe('a module that goes wrong in its worker is tripped, the call goes on, a
       {},
       {
         workers: { hang: reason.includes('sign of life') ? '400ms' : '10s', memory: '64mb' },
-        module_circuit: { open: '1s', timeout: '5s' },
+        module_circuit: { open: '1s', timeout: '5s', failures: 1 },
       },
     )
     let asked = 0
@@ -249,7 +252,7 @@ describe('a module that goes wrong in its worker is tripped, the call goes on, a
     const text = await (await call({ stream: true })).text()
     expect(contentOf(text)).toBe('one two three')
     expect(text).toContain('[DONE]')
-    expect((await shown()).state).toBe('tripped')
+    expect(await shown()).toMatchObject({ state: 'active', stats: { errors: 1 } })
   })
 
   test('an endless loop in the middle of a stream that it was changing, which ends with an error', async () => {
@@ -281,11 +284,69 @@ describe('a module that goes wrong in its worker is tripped, the call goes on, a
 
   test('what refuses then says so with 503', async () => {
     await withModule(`return { request() { process.exit(1) } }`, { failure: 'closed' })
-    expect((await call()).status).toBe(500)
+    for (let n = 0; n < 5; n++) expect((await call()).status).toBe(500)
     const refused = await call()
     expect(refused.status).toBe(503)
     expect(await refused.json()).toMatchObject({ error: { module: 'far', type: 'module_tripped' } })
   })
+})
+
+describe('a call that costs a module its worker', () => {
+  const harm = (code: string) => `return { async request(call) {
+    if (call.request.user === 'harm') ${code}
+    if (call.request.user === 'slow') ctx.report('slow', call.id)
+    if (call.request.user === 'slow') await new Promise((resolve) => setTimeout(resolve, 60_000))
+    call.trace.header('x-far', 'yes')
+  } }`
+  const served = async (): Promise<void> => {
+    const response = await call()
+    expect([response.status, response.headers.get('x-far')]).toEqual([200, 'yes'])
+  }
+
+  test.each(['for (;;);', 'process.exit(1)'])(
+    'takes it from no call after it, whatever else was in the worker: %s',
+    async (code) => {
+      await withModule(
+        harm(code),
+        { failure: 'closed' },
+        { module_circuit: { open: '1h', timeout: '5s', budget: '300ms' } },
+      )
+      await served()
+      const others = Array.from({ length: 8 }, () => call({ user: 'slow' }))
+      await expect.poll(() => far.reported()).toHaveLength(8)
+      expect((await call({ user: 'harm' })).status).toBe(500)
+      expect((await Promise.all(others)).map(({ status }) => status)).toEqual(others.map(() => 500))
+      await Promise.all(Array.from({ length: 8 }, served))
+      expect(await shown()).toMatchObject({ state: 'active', stats: { errors: 9 } })
+    },
+  )
+
+  test('does not shut out the calls of others, however often it is made', async () => {
+    await withModule(harm('process.exit(1)'), { failure: 'closed' })
+    for (let n = 0; n < 7; n++) {
+      expect((await call({ user: 'harm' })).status).toBe(500)
+      await served()
+      await served()
+    }
+    expect((await shown()).state).toBe('active')
+  })
+})
+
+test('a module that cannot start again after it lost its worker is left out at once', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-isolation-'))
+  const flag = JSON.stringify(path.join(folder, 'lost'))
+  await withModule(`return import('node:fs').then(({ existsSync, writeFileSync }) => {
+    if (existsSync(${flag})) throw new Error('no')
+    return { request(call) {
+      writeFileSync(${flag}, '')
+      process.exit(1)
+    } }
+  })`)
+  expect((await call()).status).toBe(200)
+  expect((await shown()).state).toBe('active')
+  expect((await call()).status).toBe(200)
+  expect(await shown()).toMatchObject({ state: 'tripped', problem: expect.stringContaining('start: Error') })
+  await rm(folder, { recursive: true })
 })
 
 test.each([

@@ -118,6 +118,8 @@ export class RemoteCalls {
   readonly #reads: boolean
   /** Whether the module wants to know how calls ended. */
   settles = false
+  /** How many there were, without those that were running in a worker when it was lost. */
+  passed = 0
 
   /** Without `reads`, no texts cross. */
   constructor(worker: () => Worker, reads: boolean) {
@@ -154,7 +156,9 @@ export class RemoteCalls {
 
   /** The worker is lost, and with it all that it knew. */
   clear(): void {
-    for (const known of this.#known.takeAll()) known.release()
+    const lost = this.#known.takeAll()
+    this.passed -= lost.filter(({ running }) => running > 0).length
+    for (const known of lost) known.release()
   }
 
   #meet(call: Call): RemoteCall {
@@ -162,6 +166,7 @@ export class RemoteCalls {
       this.#worker().notify('abort', abort),
     )
     this.#known.set(call.id, known)
+    this.passed += 1
     const ended = contain('the end of a call', (reason: Error): void => {
       if (reason === over) known.isSettled = true
       if (!this.#forget(known)) known.tell(0, reason)

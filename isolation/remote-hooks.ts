@@ -17,8 +17,9 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
   const hooks: ChainHooks = {
     pure: true,
     async admit(visit) {
-      await module.worker.start()
+      if (!module.worker.isReady) await module.started()
       await module.worker.call('admit', visit)
+      module.calls.passed += 1
     },
     request: (call) => request(module, call, shape),
     around: (call, next) => around(module, call, next),

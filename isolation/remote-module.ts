@@ -3,7 +3,7 @@ import type { Entry } from '../kernel/chain/entry.ts'
 import type { Meter } from '../kernel/chain/meter.ts'
 import { tellContained } from '../kernel/contain.ts'
 import type { Context } from '../kernel/contract/context.ts'
-import { HookFault } from '../kernel/hook-fault.ts'
+import { faultOf, HookFault } from '../kernel/hook-fault.ts'
 import { HostStore } from '../storage/shared/host-store.ts'
 import type { Argument, Handlers, Result, RpcOptions } from '../storage/shared/rpc-port.ts'
 import { SupervisedWorker } from '../workers/supervised-worker.ts'
@@ -74,9 +74,12 @@ export class RemoteModule {
       methods: this.#methods(),
       rpc,
       begin: (worker) => worker.call('setUp', given()),
-      lost: ({ message }) => {
+      lost: (lost) => {
+        lost.isHeld = true
         this.#clear()
-        meter.circuit.trip(message)
+        meter.pardonedAt = performance.now()
+        meter.event('lost', lost.reason)
+        meter.circuit.failed('worker', this.calls.passed + this.worker.starts, lost.message)
       },
     })
   }
@@ -88,25 +91,20 @@ export class RemoteModule {
     return remembered
   }
 
-  /** Waits for the worker to be there; to start one takes longer than a hook may. */
+  /** Waits for the worker, longer than a hook may take. One that cannot start trips the module at once: no call is to blame. */
   async started(): Promise<void> {
-    if (this.worker.isReady) return
-    const since = performance.now()
-    await this.worker.start()
-    const ms = performance.now() - since
-    if (ms > 1) this.#meter.pardon(ms)
+    await this.worker.start().catch((error: unknown) => {
+      if (!this.#context.signal.aborted) this.#meter.circuit.trip(`start: ${faultOf(error)}`)
+      throw error
+    })
+    this.#meter.pardonedAt = performance.now()
   }
 
   /** Starts another worker for one that was lost, when it is time to try. */
   async revive(): Promise<void> {
-    const { circuit } = this.#meter
-    if (circuit.waitMs > 0) return
-    try {
-      await this.started()
-      circuit.succeeded()
-    } catch (error) {
-      this.#meter.fail('start', error)
-    }
+    if (this.#meter.circuit.waitMs > 0) return
+    await this.started()
+    this.#meter.circuit.succeeded()
   }
 
   /** Has it do something for a call, which it is shown as it is now. */
@@ -117,10 +115,7 @@ export class RemoteModule {
   ): Promise<Result<CallHooks[K]>> {
     type Ask = (hook: K, given: unknown) => Promise<Answered<Result<CallHooks[K]>, TraceMarks>>
     const ask = this.worker.call.bind(this.worker) as unknown as Ask
-    return this.ask(call, (known) => {
-      const view = known.view(call)
-      return ask(hook, { ...given(known), call: view })
-    })
+    return this.ask(call, (known) => ask(hook, { call: known.view(call), ...given(known) }))
   }
 
   /** Asks it something for a call that it has been shown, or is shown now. */

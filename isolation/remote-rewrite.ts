@@ -73,7 +73,7 @@ class Rewriting extends RemoteRun {
     try {
       return await this.#entry.meter.deadlines.within(answer)
     } finally {
-      this.#ms += performance.now() - started
+      this.#ms += performance.now() - Math.max(started, this.#entry.meter.pardonedAt)
     }
   }
 }

@@ -84,7 +84,8 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
 
   protected async ask(stream: number, isLeft: boolean, fed?: Fed): Promise<ChunkItems | undefined> {
     const { worker } = this.#module
-    if (!worker.isReady || worker.starts !== this.#worker) throw new WorkerLost('in the middle of a stream')
+    if (!worker.isReady || worker.starts !== this.#worker)
+      throw Object.assign(new WorkerLost('in the middle of a stream'), { isHeld: true })
     const at = { of: this.call.id, run: this.#run, stream, isLeft, fed }
     return this.#module.ask(this.call, () => worker.call('read', at))
   }

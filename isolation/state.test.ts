@@ -151,7 +151,7 @@ test('a module that only listens comes back when its worker was lost', async () 
     'worker',
     setup,
     { permissions },
-    { module_circuit: { open: '50ms', timeout: '5s' } },
+    { module_circuit: { open: '50ms', timeout: '5s', failures: 1 } },
   )
   await far.call({ user: 'one' })
   await expect.poll(() => reported('settled')).toEqual(['one'])

@@ -1,8 +1,8 @@
-/**
- * A plugin's mistake, in the kernel's own words: unlike errors that plugins throw, it holds nothing of a call, so admins of the
- * module may see it.
- */
+/** A plugin's mistake in the kernel's own words. It holds nothing of a call, as what plugins throw may, so admins may see it. */
 export class HookFault extends Error {
+  /** Whether it is held against the module already: one mistake can break off several runs. */
+  declare isHeld?: boolean
+
   constructor(message: string) {
     super(message)
     this.name = 'HookFault'

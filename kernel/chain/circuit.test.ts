@@ -75,12 +75,15 @@ describe('a module is left out', () => {
     expect(circuit.state).toBe('closed')
   })
 
-  test('at once, when it is told so, and once', () => {
+  test('at once, when it is told so, and again only when its time is up', () => {
     const { circuit, told } = circuitWith()
     circuit.trip('a reason')
     circuit.trip('another')
     expect(told).toEqual([{ to: 'tripped', reason: 'a reason', openMs: 100 }])
     expect([circuit.state, circuit.reason]).toEqual(['open', 'a reason'])
+    wait(100)
+    circuit.trip('yet another')
+    expect(told.slice(1)).toEqual([{ to: 'tripped', reason: 'yet another', openMs: 200 }])
   })
 })
 

@@ -46,22 +46,33 @@ test('quantiles are those of all runs, and nothing has none', () => {
   ])
 })
 
-test('a run over the budget is told and held against the module, what was pardoned of one run is not', () => {
+test('a run over the budget is told and held against the module, unless it was under way when runs were pardoned', () => {
   const circuit = new ModuleCircuit({ ...defaultLimits, budget: 10, failures: 3 })
   const meter = new Meter(circuit)
   meter.run('request', 10)
-  meter.pardon(20)
-  meter.run('request', 30)
+  meter.pardonedAt = performance.now()
+  vi.advanceTimersByTime(20)
+  for (let n = 0; n < 3; n++) meter.run('request', 30)
   expect(kinds(meter)).toEqual([])
-  meter.run('request', 30.4)
-  expect(kinds(meter)).toEqual(['overrun request: 30 ms'])
-  meter.pardon(5)
-  meter.pardon(6)
-  meter.run('request', 21)
+  meter.run('request', 15.4)
+  expect(kinds(meter)).toEqual(['overrun request: 15 ms'])
+  vi.advanceTimersByTime(20)
+  meter.run('request', 41)
   meter.run('request', 10.1)
   expect(circuit.state).toBe('closed')
   meter.run('request', 11)
   expect(circuit.reason).toContain('took more than 10 ms, 3 failures')
+})
+
+test('a mistake that is held against the module already is told of each run, and held against it no more', () => {
+  const meter = new Meter(new ModuleCircuit({ ...defaultLimits, failures: 2 }))
+  const shared = Object.assign(new HookFault('a reason'), { isHeld: true })
+  for (let n = 0; n < 9; n++) meter.fail('request', shared)
+  meter.fail('request', new HookFault('another'))
+  expect([meter.errors, meter.circuit.state]).toEqual([10, 'closed'])
+  expect(kinds(meter)[1]).toBe('failed request: a reason')
+  meter.fail('request', new HookFault('another'))
+  expect(meter.circuit.state).toBe('open')
 })
 
 test('failures and refusals are counted and told, in the words of the kernel only', () => {

@@ -1,4 +1,4 @@
-import { faultOf } from '../hook-fault.ts'
+import { faultOf, HookFault } from '../hook-fault.ts'
 import { Deadlines } from './deadlines.ts'
 import { ModuleCircuit } from './module-circuit.ts'
 
@@ -35,12 +35,13 @@ export class Meter {
   calls = 0
   errors = 0
   refusals = 0
+  /** The length of runs that began before is not held against the module, by `performance.now()`: the time was not its own. */
+  pardonedAt = Number.NEGATIVE_INFINITY
   /** Called with errors of hooks, which may contain texts of calls; for the author of the module. */
   onFailure: ((hook: string, error: unknown) => void) | undefined
   readonly hooks = new Map<string, { calls: number; totalMs: number }>()
   #histogram = new Uint32Array(buckets)
   #events: MeterEvent[] = []
-  #pardon = 0
 
   constructor(circuit = new ModuleCircuit()) {
     this.circuit = circuit
@@ -51,18 +52,7 @@ export class Meter {
   run(hook: string, ms: number): void {
     this.add(hook, ms)
     const { budget } = this.circuit.limits
-    if (ms > budget && ms - this.#pardoned() > budget) this.#overrun(hook, ms)
-  }
-
-  /** Does not hold so much time of the next long run against the module: it was not its own. */
-  pardon(ms: number): void {
-    this.#pardon += ms
-  }
-
-  #pardoned(): number {
-    const ms = this.#pardon
-    this.#pardon = 0
-    return ms
+    if (ms > budget && performance.now() - ms >= this.pardonedAt) this.#overrun(hook, ms)
   }
 
   /** Adds one run of a hook, however long it took. */
@@ -82,6 +72,7 @@ export class Meter {
     const what = faultOf(error)
     this.onFailure?.(hook, error)
     this.event('failed', `${hook}: ${what}`)
+    if (error instanceof HookFault && error.isHeld) return
     this.circuit.failed(hook, this.hooks.get(hook)?.calls ?? 0, what)
   }
 

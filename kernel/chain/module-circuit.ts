@@ -78,9 +78,9 @@ export class ModuleCircuit {
     this.#open(`${hook}: ${what}, ${run.failures} failures within ${seconds} s`)
   }
 
-  /** Leaves the module out at once. */
+  /** Leaves the module out at once, unless its time is not up yet. */
   trip(reason: string): void {
-    if (this.#state !== 'open') this.#open(reason)
+    if (this.waitMs === 0) this.#open(reason)
   }
 
   /**
