@@ -308,6 +308,21 @@ describe('doctor', () => {
     ])
   })
 
+  it('passes a backup beside the gateway that it is of', async () => {
+    const gateway = await start({ SERVICE_ADMIN_KEY: adminKey })
+    const copy = path.join(folder, 'copy')
+    expect((await run(['backup', copy], { SERVICE_ADMIN_KEY: adminKey })).code).toBe(0)
+    const { code, of } = await doctor([], { SERVICE_DATA_DIR: copy, SERVICE_PORT: new URL(gateway.url).port })
+    expect(of('port')).toEqual([
+      {
+        name: 'port',
+        status: 'warning',
+        message: `A gateway with another data folder listens on ${gateway.url}.`,
+      },
+    ])
+    expect(code).toBe(0)
+  })
+
   it('finds the gateway of the data folder wherever it listens, and whatever key it alone has', async () => {
     const gateway = await start({ SERVICE_ENCRYPTION_KEY: 'a long enough passphrase' })
     const beside = await doctor([], { SERVICE_ADMIN_KEY: 'hello' })
