@@ -89,6 +89,17 @@ describe('start', () => {
     expect(response.status).toBe(200)
   })
 
+  it.each([
+    ['modle', '; the nearest is modules'],
+    ['xyzzy', ''],
+  ])('is not taken for a command that there is not: %s', async (name, hint) => {
+    const { code, out, err } = await runAlone([name, '--json'])
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(new RegExp(`^error: unknown command '${name}'${hint}\\. These are the commands:\n`))
+    expect(err).toContain('  doctor [options]')
+    expect((await runAlone(['start', 'now'])).err).toContain("too many arguments for 'start'")
+  })
+
   it('says what is wrong with the configuration, a line for each problem, and exits with 78', async () => {
     await configure(`server: { threads: many }\nadmin_key: \${NOT_SET}\n`)
     const { code, out, err } = await runAlone(['start'])

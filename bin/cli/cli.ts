@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { packageVersion } from '../../gateway/version.ts'
+import { nearest } from '../../kit/nearest.ts'
 import { later } from './later.ts'
 import { pluginCommand } from './plugin/command.ts'
 
@@ -9,6 +10,7 @@ export function createCli(): Command {
     .description('A self-hosted, multi-user LLM gateway.')
     .version(packageVersion())
     .showHelpAfterError()
+    .hook('preSubcommand', refuseUnknown)
   cli
     .command('start', { isDefault: true })
     .description('run the gateway')
@@ -56,6 +58,16 @@ export function createCli(): Command {
   cli.addCommand(licenseCommand())
   cli.addCommand(pluginCommand())
   return cli
+}
+
+/** A start is also what no command means, so a misspelt one would be told of as an argument of it. */
+function refuseUnknown(cli: Command): void {
+  const [name] = cli.args
+  const names = cli.commands.map((command) => command.name())
+  if (name === undefined || name.startsWith('-') || name === 'help' || names.includes(name)) return
+  const [near] = nearest(name, names)
+  const hint = near === undefined ? '' : `; the nearest is ${near}`
+  cli.error(`error: unknown command '${name}'${hint}. These are the commands:`)
 }
 
 /** What is set at runtime of a running gateway, as a document to keep in version control. */

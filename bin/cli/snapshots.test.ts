@@ -60,6 +60,22 @@ test('what the gateway refuses is said in a line, and ends with 1', async () => 
   expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/^guardrails\.gr_a: [^\n]+\n$/)])
   const stale = await config('apply', '-f', file, '--if-generation', '0', '--json')
   expect([stale.code, JSON.parse(stale.out).error]).toEqual([1, expect.stringContaining('generation')])
-  const absent = await config('diff', '-f', path.join(gateway.dataDir, 'absent'))
-  expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('ENOENT')])
+})
+
+test.each([
+  ['no file', undefined, /: the file does not exist\n$/],
+  ['broken YAML', 'version: 1\nsections: {', /: Flow map .* line 2/],
+  [
+    'no version',
+    '{"sections": {}}',
+    /: expected a snapshot as config export prints it, with "version": 1\n$/,
+  ],
+  ['no map', 'hello', /: expected a snapshot as config export prints it/],
+])('what is wrong with a file is said with its name: %s', async (name, text, said) => {
+  const at = path.join(gateway.dataDir, `${name}.yaml`)
+  if (text !== undefined) await writeFile(at, text)
+  for (const command of ['diff', 'apply']) {
+    const { code, out, err } = await config(command, '-f', at)
+    expect([code, out, err.startsWith(`${at}: `), err]).toEqual([1, '', true, expect.stringMatching(said)])
+  }
 })

@@ -113,5 +113,14 @@ async function ask(
   return askRunning(running, key ?? config.adminKey, method, at, body)
 }
 
-/** JSON is YAML, too. */
-const read = async (file: string): Promise<unknown> => parse(await readFile(file, 'utf8'))
+/** The snapshot in a file. JSON is YAML, too. What is wrong with the file is said with its name. */
+async function read(file: string): Promise<object> {
+  try {
+    const snapshot: unknown = parse(await readFile(file, 'utf8'))
+    if (typeof snapshot === 'object' && snapshot !== null && 'version' in snapshot) return snapshot
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new Error(`${file}: ${code === 'ENOENT' ? 'the file does not exist' : message}`)
+  }
+  throw new Error(`${file}: expected a snapshot as config export prints it, with "version": 1`)
+}
