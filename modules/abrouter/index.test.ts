@@ -83,6 +83,11 @@ test('feedback counts for the variant that answered, and a failure for the one t
   expect((await results()).filter(({ errors }) => errors.value > 0)).toHaveLength(1)
 })
 
+test('no call passes it by when it fails: its variant would be missing in the comparison', async () => {
+  const { body } = await gateway.api('GET', '/api/proxy/modules/abrouter')
+  expect(body.failure).toBe('closed')
+})
+
 test.each([
   ['one variant', { models: ['*'], variants: { only: {} } }, 'two variants'],
   ['a weight of nothing', { models: ['*'], variants: { a: { weight: 0 }, b: {} } }, 'weight'],
