@@ -136,6 +136,28 @@ test('of an answer whose client leaves, what came is stored and marked', async (
     .toMatchObject({ role: 'assistant', status: 'partial', content: expect.stringMatching(/^Once /) })
 })
 
+test('who waits for an answer in a session that is deleted is told so', async () => {
+  const { upstream } = forge.parts
+  const [plain, streamed] = [await begin(), await begin()]
+  const gone = async (id: string) => {
+    await expect.poll(async () => (await api('DELETE', `${path}/${id}`)).status).toBe(409)
+    expect((await api('DELETE', `${path}/${id}?force=true`)).status).toBe(200)
+    await upstream.last().closed
+  }
+  upstream.reply({ gate: { opened: new Promise(() => {}), after: 0 } })
+  const answer = say(plain, 'Wait.')
+  await expect.poll(() => upstream.requests.length).toBe(1)
+  await gone(plain)
+  expect(await answer).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+  upstream.reply({ content: ['Once ', 'upon ', 'a time.'], hangAfter: 3 })
+  const { events } = await stream(streamed, 'Tell.')
+  for await (const { event, data } of events) {
+    if (event === 'delta' && data.content !== '') await gone(streamed)
+    else if (event === 'error') expect(data.code).toBe('not_found')
+    else expect(event).toBe('message')
+  }
+})
+
 test('a message without an answer is marked, and no part of the conversation', async () => {
   const id = await begin()
   forge.parts.upstream.reply({ status: 400, error: { message: 'No.' } })

@@ -67,6 +67,10 @@ export class Talks {
     const signal = AbortSignal.any([sender.signal, ends.signal])
     try {
       yield* this.#exchange(id, content, { ...sender, signal }, stream)
+    } catch (error) {
+      // A call that is ended fails as if its client had left; who waits for it is told why.
+      ends.signal.throwIfAborted()
+      throw error
     } finally {
       this.#ends.delete(id)
       release()
