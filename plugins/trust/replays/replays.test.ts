@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../../test/upstream/index.ts'
 
@@ -164,6 +164,16 @@ describe('what cannot be replayed', () => {
       expect([status, body.error.param]).toEqual([400, 'match_method'])
     }
   })
+})
+
+test('replays need the tier individual where plans are enforced, and those there are stay to be seen', async () => {
+  const planned = await startGateway({ upstream, config: { plans: { enforce: true } } })
+  onTestFinished(() => planned.close())
+  const { key } = await planned.signUp('ada')
+  const { status, body } = await planned.api('POST', path, { original_trace_id: 'tr_a' }, key)
+  expect([status, body.error.message]).toEqual([403, expect.stringContaining('individual')])
+  expect((await planned.api('POST', path, { original_trace_id: 'tr_a' })).status).toBe(404)
+  expect((await planned.api('GET', path, undefined, key)).status).toBe(200)
 })
 
 test('a replay whose job an admin cancels has failed, and says why', async () => {

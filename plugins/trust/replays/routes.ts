@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { badRequest, type Completion, type Context, newId, notFound, TraceReader } from '#kernel'
+import { badRequest, type Completion, type Context, newId, notFound, Plans, TraceReader } from '#kernel'
 import {
   answerTexts,
   listed,
@@ -25,7 +25,7 @@ const detail = replayItem.extend({
 })
 
 /** To make calls of the past again, and see what came of it: users their own, admins all. */
-export function addReplayRoutes({ route, use }: Context<unknown>, replays: Replays): void {
+export function addReplayRoutes({ route, use, find }: Context<unknown>, replays: Replays): void {
   route({
     method: 'post',
     path: '/api/trust/replays',
@@ -34,8 +34,9 @@ export function addReplayRoutes({ route, use }: Context<unknown>, replays: Repla
     body: replayInput,
     status: 202,
     returns: replayItem,
-    throws: [404, 422],
+    throws: [403, 404, 422],
     async handle({ body, principal, ip }) {
+      find(Plans)?.demand(principal!, 'individual', 'Replays')
       const original = await pastCallOf(use(TraceReader), traceIdIn(body), principal!, 'original_trace_id')
       const now = new Date().toISOString()
       const { purpose, match_method = methodFor(original.response) } = body
