@@ -187,6 +187,21 @@ test('a pack whose job is cancelled has failed, and says why', async () => {
   await gateway.api('POST', '/api/jobs/resume', { kind: 'trust.evidence' })
 })
 
+test('a pack that is being collected is deleted only by force, and its job goes with it', async () => {
+  await gateway.api('POST', '/api/jobs/pause', { kind: 'trust.evidence' })
+  const { body } = await gateway.api('POST', '/api/trust/evidence', { name: 'Audit', ...range() })
+  const at = `/api/trust/evidence/${body.id}`
+  const job = `/api/jobs/${encodeURIComponent(`trust.evidence:${body.id}`)}`
+  const refused = await gateway.api('DELETE', at)
+  expect([refused.status, refused.body.error.param]).toEqual([409, 'force'])
+  expect((await gateway.api('GET', at)).body.status).toBe('collecting')
+  expect((await gateway.api('GET', job)).status).toBe(200)
+  expect((await gateway.api('DELETE', `${at}?force=true`)).body).toEqual({ deleted: true, id: body.id })
+  expect([(await gateway.api('GET', at)).status, (await gateway.api('GET', job)).status]).toEqual([404, 404])
+  expect((await gateway.api('DELETE', at)).status).toBe(404)
+  await gateway.api('POST', '/api/jobs/resume', { kind: 'trust.evidence' })
+})
+
 test('packs are for admins, and wrong ones are refused, naming the field', async () => {
   expect((await gateway.api('GET', '/api/trust/evidence', undefined, ada.key)).status).toBe(403)
   const refused = async (input: object) => {

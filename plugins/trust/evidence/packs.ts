@@ -72,7 +72,7 @@ export class Packs {
     return row
   }
 
-  /** Deletes a pack with its file; false when there is none. */
+  /** Deletes a pack with its file, and ends its collection; false when there is none. */
   async delete(id: string): Promise<boolean> {
     const isThere = await this.rows.delete(id)
     await this.#queue.delete(id)

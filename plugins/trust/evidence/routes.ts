@@ -80,9 +80,16 @@ export function addEvidenceRoutes({ route }: Context<unknown>, packs: Packs): vo
     access: 'admin',
     summary: 'Delete a pack of evidence',
     params,
+    query: z.strictObject({
+      force: z.stringbool().default(false).meta({ description: 'Ends its collection first if it goes on.' }),
+    }),
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
-    throws: [404],
-    async handle({ params: { id } }) {
+    throws: [404, 409],
+    async handle({ params: { id }, query: { force } }) {
+      if (!force && (await rowOf(id)).status === 'collecting')
+        throw conflict('The pack is being collected. Cancel its job under /api/jobs, or say force=true.', {
+          param: 'force',
+        })
       if (!(await packs.delete(id))) throw notFound(`There is no pack of evidence ${id}.`, { param: 'id' })
       return { deleted: true as const, id }
     },
