@@ -80,8 +80,21 @@ test('what is wrong with a request is said by its field', async () => {
   expect(await refused(`${path}/${id}/hunt`, { generations: 11 })).toEqual([400, 'generations'])
   expect(await refused(`${path}/${id}/pause`, {})).toEqual([409, 'id'])
   expect(await refused(`${path}/${id}/resume`, {})).toEqual([409, 'id'])
-  const own = await make({ target_url: undefined })
-  expect(await refused(`${path}/${own.id}/hunt`, { api_key: 'k' })).toEqual([400, 'api_key'])
+  const own = await make({ target_url: undefined, target: { model: 'nobodys-model' } })
+  for (const api_key of ['k', 'sy_live_of_somebody_else'])
+    expect(await refused(`${path}/${own.id}/hunt`, { api_key })).toEqual([400, 'api_key'])
+})
+
+test("a hunt of the gateway takes the key of a provider, and the caller's own, which it need not be told again", async () => {
+  const before = attacked.keys.length
+  const keys = () => new Set(attacked.keys.slice(before))
+  const one = await make({ target_url: undefined })
+  expect((await hunt(one.id, { generations: 1, population: 2, api_key: 'sk-of-kay' })).status).toBe(200)
+  expect(keys()).toEqual(new Set(['Bearer sk-of-kay']))
+  const other = await make({ target_url: undefined })
+  const own = { generations: 1, population: 2, api_key: gateway.adminKey }
+  expect((await hunt(other.id, own)).status).toBe(200)
+  expect(keys()).toEqual(new Set(['Bearer sk-of-kay', 'Bearer sk-test']))
 })
 
 test('a hunt says what got through, with lineage, figures and a rule that holds', async () => {

@@ -59,7 +59,7 @@ export const campaignInput = z.strictObject({
 export const huntInput = z.strictObject({
   api_key: z.string().min(1).max(10_000).optional().meta({
     description:
-      'The key for the address, or of the provider that the model names. It is kept in memory until the hunt ends or pauses, and nowhere else.',
+      'The key for the address, or of the provider that the model names, or else gets it. Your own key to the gateway is the same as none. It is kept in memory until the hunt ends or pauses, and nowhere else.',
   }),
   generations: z.int().min(1).max(10).default(3),
   population: z.int().min(1).max(200).default(12).meta({ description: 'Attacks of a generation.' }),

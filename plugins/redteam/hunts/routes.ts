@@ -6,6 +6,7 @@ import { huntInput } from '../campaigns/input.ts'
 import { byId } from '../campaigns/routes.ts'
 import type { CampaignRow } from '../campaigns/rows.ts'
 import type { Settings } from '../settings.ts'
+import { keyToSend } from '../target/key.ts'
 import type { Hunting } from './hunting.ts'
 import { huntResult, resultOf } from './result.ts'
 import type { Waits } from './waits.ts'
@@ -25,9 +26,10 @@ export function addHuntRoutes(context: Context<Settings>, hunting: Hunting, wait
     body: huntInput,
     returns: answers({ 200: huntResult, 202: huntResult }),
     throws: [403, 404, 409],
-    async handle({ params: { id }, body, principal, ip, signal }) {
-      const { api_key: key, generations, population, model: attacker, judge_model: judge, wait_ms } = body
+    async handle({ params: { id }, body, principal, ip, headers, signal }) {
+      const { api_key, generations, population, model: attacker, judge_model: judge, wait_ms } = body
       const campaign = await findCampaign(store, id, principal)
+      const key = keyToSend(api_key, campaign.target_url, headers)
       prepare(campaign, principal!, ip, key)
       const begun = await hunting.start(id, key, (row) =>
         row.status === 'hunting' || row.status === 'paused'
@@ -74,8 +76,9 @@ export function addHuntRoutes(context: Context<Settings>, hunting: Hunting, wait
     body: huntInput.pick({ api_key: true, wait_ms: true }).prefault({}),
     returns: answers({ 200: huntResult, 202: huntResult }),
     throws: [403, 404, 409],
-    async handle({ params: { id }, body: { api_key: key, wait_ms }, principal, ip, signal }) {
+    async handle({ params: { id }, body: { api_key, wait_ms }, principal, ip, headers, signal }) {
       const campaign = await findCampaign(store, id, principal)
+      const key = keyToSend(api_key, campaign.target_url, headers)
       prepare(campaign, principal!, ip, key)
       const resumed = await hunting.start(id, key, ({ status, hunt }) =>
         status === 'paused' && hunt

@@ -192,6 +192,19 @@ test('the gateway is attacked in the name of the caller, through its guards, as 
   })
 })
 
+test('a key is for the provider that gets the model, and the key that the caller came with attacks in its name', async () => {
+  const { key } = await gateway.signUp('kay')
+  const keysOf = async (body: object) => {
+    const before = attacked.keys.length
+    const { status, body: said } = await scan(body, key)
+    expect([status, said.target, said.probes_run]).toEqual([200, 'gateway', 5])
+    return [...new Set(attacked.keys.slice(before))]
+  }
+  for (const model of [undefined, 'gpt-4o', 'openai/gpt-4o'])
+    expect(await keysOf({ api_key: 'sk-of-kay', model })).toEqual(['Bearer sk-of-kay'])
+  expect(await keysOf({ api_key: key })).toEqual(['Bearer sk-test'])
+})
+
 test('a guard that blocks is named, and instructions of the caller are attacked', async () => {
   await gateway.module('promptguard', { enabled: true })
   await gateway.module('leakguard', { enabled: true })
@@ -223,7 +236,8 @@ test('what is wrong with a request is said by its field, and addresses are for a
     return [status, said.error?.param]
   }
   expect(await refused({ target_url: 'ftp://example.com' })).toEqual([400, 'target_url'])
-  expect(await refused({ api_key: 'k' })).toEqual([400, 'api_key'])
+  expect(await refused({ api_key: 'k', model: 'nobodys-model' })).toEqual([400, 'api_key'])
+  expect(await refused({ api_key: key })).toEqual([400, 'api_key'])
   expect(await refused({ what: 1 })).toEqual([400, 'what'])
   expect(await refused({ target_url: attacked.url }, key)).toEqual([403, 'target_url'])
   await gateway.kernel.registry.change('redteam', { config: { addresses_by: 'everybody' } })

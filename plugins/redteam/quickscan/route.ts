@@ -4,6 +4,7 @@ import type { Settings } from '../settings.ts'
 import { AddressRefused } from '../target/address.ts'
 import { chooseTarget, demandAddress } from '../target/choose.ts'
 import type { CallFindings } from '../target/findings.ts'
+import { keyToSend } from '../target/key.ts'
 import type { Previews } from '../verdict/preview.ts'
 import { suggestCampaigns } from './bypass-event.ts'
 import { probes } from './probes.ts'
@@ -30,14 +31,15 @@ export function addQuickscanRoute(
     body: scanInput,
     returns: scan,
     throws: [403, 429],
-    async handle({ body, principal, ip, signal }) {
-      const { target_url: url, model, api_key: key, system_prompt: system } = body
+    async handle({ body, principal, ip, headers, signal }) {
+      const { target_url: url, model, api_key, system_prompt: system } = body
       const as = principal!
       if (url !== undefined) demandAddress(settings, as, 'target_url')
+      const key = keyToSend(api_key, url, headers)
       const id = newId('scan_')
       const target = chooseTarget(context, findings, { url, model, key, as, ip, tags: { redteam: id } })
       allowance.take(holderOf(as), probes.length)
-      const keys = key === undefined ? [] : [key]
+      const keys = api_key === undefined ? [] : [api_key]
       const done = await runScan(target, { id, system, previews, keys, signal }).catch(refused)
       await suggestCampaigns(context, as, done)
       return done

@@ -12,7 +12,7 @@ export const scanInput = z.strictObject({
   }),
   api_key: z.string().min(1).max(10_000).optional().meta({
     description:
-      'The key for `target_url`, or of the provider that `model` names, as in `openai/gpt-4o`. It is used for this scan only: nothing keeps it.',
+      'The key for `target_url`, or of the provider that the model names, as in `openai/gpt-4o`, or else gets it. Your own key to the gateway is the same as none. It is used for this scan only: nothing keeps it.',
   }),
   system_prompt: z.string().min(1).max(100_000).optional().meta({
     description: 'Instructions to attack in place of those of the probes.',

@@ -1,8 +1,9 @@
-import { badRequest, type CallCredential, type Context, forbidden, type Principal } from '#kernel'
+import { type Context, forbidden, type Principal } from '#kernel'
 import type { Settings } from '../settings.ts'
 import { AddressTarget } from './address.ts'
 import type { CallFindings } from './findings.ts'
 import { GatewayTarget } from './gateway.ts'
+import { credentialFor } from './key.ts'
 import type { Target } from './target.ts'
 
 /** What is to be attacked, by whom. */
@@ -25,9 +26,9 @@ export function demandAddress({ addresses_by: by }: Settings, { type }: Principa
   )
 }
 
-/** The target of attacks. Throws for a key that no provider is named for. */
+/** The target of attacks. Throws for a key that is for no provider. */
 export function chooseTarget(
-  context: Pick<Context<Settings>, 'call' | 'fetch' | 'settings'>,
+  context: Pick<Context<Settings>, 'call' | 'fetch' | 'settings' | 'use'>,
   findings: CallFindings,
   { url, model: asked, key, project, as, ip, tags }: Choice,
 ): Target {
@@ -35,14 +36,6 @@ export function chooseTarget(
   const limits = { maxTokens: settings.max_tokens, timeoutMs: settings.timeout_s * 1000 }
   const model = asked ?? settings.model
   if (url !== undefined) return new AddressTarget(context, { url, model, key, ...limits })
-  const credential = key === undefined ? undefined : credentialFor(model, key)
+  const credential = key === undefined ? undefined : credentialFor(context, model, key)
   return new GatewayTarget(context, findings, { as, ip, model, project, tags, credential, ...limits })
-}
-
-function credentialFor(model: string, key: string): CallCredential {
-  const slash = model.indexOf('/')
-  if (slash > 0) return { provider: model.slice(0, slash), key }
-  throw badRequest('An `api_key` needs a `model` that names its provider, such as `openai/gpt-4o`.', {
-    param: 'api_key',
-  })
 }

@@ -97,11 +97,12 @@ export function addVulnerabilityRoutes(context: Context<Settings>, hunting: Hunt
     body: huntInput.pick({ api_key: true }).prefault({}),
     returns: vulnerabilityItem,
     throws: [403, 404, 429],
-    async handle({ params: { id }, body: { api_key: key }, principal, ip, signal }) {
+    async handle({ params: { id }, body: { api_key }, principal, ip, headers, signal }) {
       const row = await find(id, principal)
       demandCampaigns(context, principal!)
       const campaign = await store.campaigns.get(row.campaign_id)
       if (!campaign) throw notFound(`There is no campaign ${row.campaign_id}.`, { param: 'id' })
+      const key = keyToSend(api_key, campaign.target_url, headers)
       const verified = await verify(hunting, campaign, row, { as: principal!, ip, key, signal }).catch(
         refused,
       )
