@@ -1,6 +1,6 @@
+import { formOf } from '../../kit/path-forms.ts'
 import type { Protocol } from '../contract/provider.ts'
 import type { Section } from '../contract/section.ts'
-import { formOf } from '../paths.ts'
 import type { LiveRoute } from '../route.ts'
 import type { Token } from '../token.ts'
 import type { Instance } from './instance.ts'

@@ -1,5 +1,5 @@
+import { hasParameters, mostExactFirst, type Params, pathMatcher } from '../../kit/path-forms.ts'
 import type { Wire } from '../call/wire.ts'
-import { hasParameters, mostExactFirst, type Params, pathMatcher } from '../paths.ts'
 
 /** The wire that a path is of, and what stands in the path's parameters. */
 export interface FoundWire {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { mostExactFirst, pathMatcher } from './paths.ts'
+import { mostExactFirst, pathMatcher } from './path-forms.ts'
 
 const literals = ['a', 'b', 'a.b', '{x}', '{x}.b', 'a.{x}', '{+x}'] as const
 const path = fc
