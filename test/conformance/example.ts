@@ -47,12 +47,18 @@ export const exampleSchema = z.strictObject({
 
 export type Example = z.infer<typeof exampleSchema>
 
+/** What the author of a module without examples is told. */
+const noExamples =
+  'there is no such file. Write one with a list of calls and what the module makes of each, such as ' +
+  '[{"title": "…", "config": {}, "request": {"messages": [{"role": "user", "content": "…"}]}, ' +
+  '"upstream": [{"content": "…"}], "expect": {"text": "…"}}]; expect may have status, text, sent, reply, error and headers'
+
 /** The examples of a module. Every module has some: they are its proof, and presets for people. */
 export async function readExamples(folder: string): Promise<Example[]> {
-  return z
-    .array(exampleSchema)
-    .min(1)
-    .parse(JSON.parse(await readFile(`${folder}/examples.json`, 'utf8')))
+  const text = await readFile(`${folder}/examples.json`, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new Error(noExamples) : error
+  })
+  return z.array(exampleSchema).min(1).parse(JSON.parse(text))
 }
 
 export type Mode = 'plain' | 'stream'
