@@ -23,6 +23,14 @@ export async function readManifest(folder: string): Promise<unknown> {
   return { ...defined({ version, description }), ...switchyard }
 }
 
+/** The file that has a plugin's manifest, or should have it: `package.json` where there is one alone. */
+export async function manifestFileOf(folder: string): Promise<'manifest.json' | 'package.json'> {
+  const [own, other] = await Promise.all(
+    ['manifest.json', 'package.json'].map((name) => isFile(path.join(folder, name))),
+  )
+  return other && !own ? 'package.json' : 'manifest.json'
+}
+
 /**
  * The file that a plugin's code begins with: what its package.json names as `exports` or `main`, else `index.js` or
  * `index.ts`. Undefined when there is none; never a file outside the folder.

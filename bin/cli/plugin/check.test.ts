@@ -3,6 +3,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { read } from '../../../gateway/discovery/read.ts'
 import { main } from '../../../test/built.ts'
 
 let folder: string
@@ -51,6 +52,38 @@ test('what a plugin does not keep to is named, and the exit code says so', async
     expect.stringMatching(/timers keep running; listeners stay on process for SIGHUP/),
     expect.stringContaining('(plain): text: wanted "It is [blot] indeed.", saw "It is [ink] indeed."'),
   ])
+})
+
+test('a module without examples is told what to write', async () => {
+  await rm(path.join(folder, 'inker', 'examples.json'))
+  const { code, problems } = await check()
+  expect([code, problems]).toEqual([
+    1,
+    [
+      expect.stringMatching(
+        /^has examples: examples\.json: there is no such file\. Write one with .*"expect"/,
+      ),
+    ],
+  ])
+  expect(problems[0]).not.toContain(tmpdir())
+})
+
+test('a fault of a manifest is told with the file that it is in', async () => {
+  const at = (file: string) => path.join(folder, 'inker', file)
+  const manifest = JSON.parse(await readFile(at('manifest.json'), 'utf8')) as object
+  await rm(at('manifest.json'))
+  const faults: [object | string, RegExp][] = [
+    [{ name: 'inker', switchyard: { ...manifest, stage: 'nowhere' } }, /^package\.json: .*stage/],
+    [{ name: 'inker', switchyard: { ...manifest, id: 'other' } }, /^package\.json: id is "other"/],
+    [{ name: 'inker', switchyard: { ...manifest, api: '^99' } }, /^package\.json: written for contract \^99/],
+    [{ name: 'inker' }, /^package\.json: there is no manifest\.json, and no key "switchyard"/],
+    ['{', /package\.json: /],
+  ]
+  for (const [content, problem] of faults) {
+    await writeFile(at('package.json'), typeof content === 'string' ? content : JSON.stringify(content))
+    expect((await read(at(''), 'local', 'inker')).problem).toMatch(problem)
+  }
+  expect((await check()).problems).toEqual([expect.stringMatching(/sound manifest: .*package\.json: /)])
 })
 
 test('a folder that is broken fails at once', async () => {

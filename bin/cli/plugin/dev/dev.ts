@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { watch } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { read } from '../../../../gateway/discovery/read.ts'
@@ -27,6 +28,11 @@ const restMs = 150
 export async function dev(folder: string, { json = false, once: isOnce = false }: DevOptions): Promise<void> {
   const at = path.resolve(folder)
   const tell = (news: News): void => console.log(json ? JSON.stringify(news) : render(news))
+  const there = await stat(at).catch(() => undefined)
+  if (!there?.isDirectory()) {
+    tell({ event: 'refused', problem: `there is no folder ${at}`, runs_on: false })
+    process.exit(1)
+  }
   const { manifest, problem } = await read(at, 'local', await idOf(at))
   if (!manifest) {
     tell({ event: 'refused', problem: problem ?? `there is no plugin in ${at}`, runs_on: false })
