@@ -64,7 +64,5 @@ export class Callers {
   }
 }
 
-const tooManyFailed = (waitS: number): Error =>
-  rateLimited(`Too many invalid keys from this address; try again in ${waitS} s.`, {
-    retryAfterS: waitS,
-  })
+const tooManyFailed = (retryAfterS: number): Error =>
+  rateLimited(`Too many invalid keys from this address; try again in ${retryAfterS} s.`, { retryAfterS })

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { newId } from '../../kit/id.ts'
+import { retryHeaders } from '../../kit/retry-headers.ts'
 import { envelope, type GatewayError } from '../errors.ts'
 
 /** How long a client that goes on sending is listened to, in milliseconds. */
@@ -31,7 +32,7 @@ export function refusalOf(error: GatewayError) {
     'content-length': Buffer.byteLength(body),
     'x-request-id': id,
     connection: 'close',
-    ...(error.retryAfterS !== undefined && { 'retry-after': String(error.retryAfterS) }),
+    ...retryHeaders(error),
   }
   return { headers, body }
 }
@@ -39,6 +40,5 @@ export function refusalOf(error: GatewayError) {
 /** Refuses a request that nothing has looked at. */
 export function refuse(res: ServerResponse, error: GatewayError): void {
   const { headers, body } = refusalOf(error)
-  res.writeHead(error.status, headers)
-  res.end(body)
+  res.writeHead(error.status, headers).end(body)
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { newId } from '../../kit/id.ts'
 import type { IpRanges } from '../../kit/ip-ranges.ts'
 import { listOfChanges } from '../../kit/param-changes.ts'
+import { retryHeaders } from '../../kit/retry-headers.ts'
 import { Call } from '../call/call.ts'
 import { Exchange } from '../call/exchange.ts'
 import { CallFirstContent, CallStarted, type Outcome } from '../call/outcome.ts'
@@ -171,10 +172,10 @@ export class HttpExchange extends Exchange {
       )
     }
     const shown = this.#view.error(error, this.call)
-    if (shown.retryAfterS !== undefined) this.#res.setHeader('retry-after', Math.ceil(shown.retryAfterS))
     if (!this.#req.complete) endWithAnswer(this.#req, this.#res)
     const bytes = Buffer.from(JSON.stringify(this.#wire.error(shown, this.#id, this.call)))
-    this.#head(shown.status, 'application/json', { 'content-length': bytes.length })
+    const retry = retryHeaders(shown, this.call?.trace.headers)
+    this.#head(shown.status, 'application/json', { 'content-length': bytes.length, ...retry })
     this.#res.end(bytes)
   }
 

@@ -3,6 +3,7 @@ import Koa from 'koa'
 import { newId } from '../../kit/id.ts'
 import type { IpRanges } from '../../kit/ip-ranges.ts'
 import { pathMatcher } from '../../kit/path-forms.ts'
+import { retryHeaders } from '../../kit/retry-headers.ts'
 import type { Visit } from '../chain/hooks.ts'
 import { contain } from '../contain.ts'
 import {
@@ -80,7 +81,7 @@ export function createManagement(parts: ManagementParts): Koa {
       if (isMistake(error)) parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
       ctx.status = error.status
       if (!ctx.req.complete) endWithAnswer(ctx.req, ctx.res)
-      if (error.retryAfterS !== undefined) ctx.set('retry-after', String(Math.ceil(error.retryAfterS)))
+      ctx.set(retryHeaders(error, ctx.response.headers))
       ctx.body = asJson(ctx, wire ? wire.error(error, id) : envelope(error, id))
     }
     const { method, status } = ctx
