@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sections as models } from '../plugins/models/sections.ts'
 import { sections as upstream } from '../plugins/upstream/sections.ts'
 import { type Config, ConfigError, configJsonSchema, configKeys, fromTexts, loadConfig } from './config.ts'
+import { renderProblems } from './lines.ts'
 import { readSections, type SectionOwner } from './sections.ts'
 
 let cwd = ''
@@ -26,7 +27,9 @@ const owners: readonly SectionOwner[] = [
 ]
 /** What the sections of plugins say, as the plugins are handed it. */
 const sectionsOf = (env: Env = {}): object => {
-  const values = readSections(load(env), owners)
+  const config = load(env)
+  const { values, problems } = readSections(config, owners)
+  if (problems.length > 0) throw new ConfigError(renderProblems(problems, config.source))
   return { ...upstream.parse(values.get('upstream')), ...models.parse(values.get('models')) }
 }
 const problems = (env: Env = {}): readonly string[] => {

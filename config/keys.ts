@@ -60,8 +60,12 @@ function leaves(node: SchemaNode, path: string): ConfigKey[] {
 
 /** The part of the schema that governs a path, if any does. */
 export function schemaAt(root: SchemaNode, path: readonly string[]): SchemaNode | undefined {
-  return path.reduce<SchemaNode | undefined>((node, key) => node?.items ?? child(node, key), root)
+  return path.reduce<SchemaNode | undefined>((node, key) => ofMany(node?.items ?? child(node, key)), root)
 }
+
+/** Of the forms that a value may have, such as null, the one that has parts. */
+const ofMany = (node: SchemaNode | undefined): SchemaNode | undefined =>
+  node?.anyOf?.find(({ properties, items }) => properties ?? items) ?? node
 
 /** The part of an object's schema that governs one of its keys. */
 export function child(node: SchemaNode | undefined, key: string): SchemaNode | undefined {

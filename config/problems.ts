@@ -19,17 +19,25 @@ export function explain(
       return [{ path, message: `${issue.issues[0]?.message ?? 'unexpected name'}, as the name` }]
     }
     const got = describe(valueAt(value, path), schemaAt(schema, path), hidden(path))
-    return [{ path, message: `${issue.message}, got ${got}` }]
+    const wanted = issue.message.replace(/^Invalid input: (expected .+), received .+$/, '$1')
+    return [{ path, message: `${wanted}, got ${got}` }]
   })
 }
 
-/** The message for a key that the schema at a path does not have. */
+/**
+ * The message for a key that the schema at a path does not have. The settings of a module have nothing to do with a key of the
+ * same name elsewhere in the file.
+ */
 export function unknownKey(path: Path, key: string, schema: SchemaNode): string {
   const here = Object.keys(schemaAt(schema, path)?.properties ?? {})
-  const elsewhere = configKeys().find((known) => !known.path.includes('<') && known.path.endsWith(`.${key}`))
-  const nearest = elsewhere?.path ?? [...path, closest(key, here)].join('.')
-  return `unknown key; the nearest known one is ${nearest}`
+  const elsewhere = path[0] === 'modules' ? undefined : namesake(key)
+  if (elsewhere === undefined && here.length === 0) return 'unknown key'
+  return `unknown key; the nearest known one is ${elsewhere ?? [...path, closest(key, here)].join('.')}`
 }
+
+/** The path of a key of this name in another part of the file. */
+const namesake = (key: string): string | undefined =>
+  configKeys().find(({ path }) => !path.includes('<') && path.endsWith(`.${key}`))?.path
 
 /** The value at a path inside a value. */
 export function valueAt(value: unknown, path: Path): unknown {

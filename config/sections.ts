@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { fromTexts } from './coerce.ts'
-import { type Config, ConfigError } from './config.ts'
+import type { Config } from './config.ts'
 import { type Problem, pathKey } from './document.ts'
 import { configJsonSchema, type SchemaNode } from './keys.ts'
-import { renderProblems } from './lines.ts'
 import { explain, unknownKey } from './problems.ts'
 
 /** A plugin whose settings stand in sections of service.yaml that are its own. */
@@ -18,17 +17,18 @@ export interface SectionOwner {
 export type SectionValues = Readonly<Record<string, unknown>>
 
 /**
- * The content of the plugins' sections of service.yaml, by plugin. Throws a ConfigError with every problem at once: keys that
- * are no plugin's section, and values that a section does not take.
+ * The content of the plugins' sections of service.yaml, by plugin, and every problem at once: keys that are no plugin's section,
+ * and values that a section does not take.
  */
 export function readSections(
   config: Pick<Config, 'sections' | 'source'>,
   owners: readonly SectionOwner[],
-): ReadonlyMap<string, SectionValues> {
+): { readonly values: ReadonlyMap<string, SectionValues>; readonly problems: readonly Problem[] } {
   const read = owners.map((owner) => ({ ...owner, ...readOwn(config, owner) }))
-  const problems = [...unknownKeys(config, owners), ...read.flatMap((owner) => owner.problems)]
-  if (problems.length > 0) throw new ConfigError(renderProblems(problems, config.source))
-  return new Map(read.map(({ id, values }) => [id, values]))
+  return {
+    values: new Map(read.map(({ id, values }) => [id, values])),
+    problems: [...unknownKeys(config, owners), ...read.flatMap(({ problems }) => problems)],
+  }
 }
 
 function unknownKeys({ sections }: Pick<Config, 'sections'>, owners: readonly SectionOwner[]): Problem[] {

@@ -122,14 +122,38 @@ describe('start', () => {
     ])
   })
 
-  it('refuses settings for a module that is not there, or that no module could have', async () => {
-    await configure('modules:\n  outputcup: { enabled: true }\n  outputcap: { when: { model: x } }\n')
+  it('refuses settings for a module that is not there, or that it does not have, also where it is off', async () => {
+    await configure(
+      [
+        'modules:',
+        '  outputcup: { enabled: true }',
+        '  outputcap: { when: { model: x } }',
+        '  rateshield:',
+        '    config:',
+        '      rulez: []',
+        '  observe: { config: { bodeis: full } }',
+        '  cachelayer:',
+        '    enabled: false',
+        '    bindings: { docs: { config: { ttl: 1 } } }',
+        '    config: { ttl_s: soon }',
+        'routes: 1',
+      ].join('\n'),
+    )
+    const expected = [
+      'line 2: modules.outputcup: unknown module; the nearest is outputcap',
+      'line 3: modules.outputcap.when.model: unknown key; the nearest known one is modules.outputcap.when.models',
+      'line 6: modules.rateshield.config.rulez: unknown key; the nearest known one is modules.rateshield.config.rules',
+      'line 7: modules.observe.config.bodeis: unknown key; the nearest known one is modules.observe.config.bodies',
+      'line 10: modules.cachelayer.bindings.docs.config.ttl: unknown key; the nearest known one is modules.cachelayer.bindings.docs.config.ttl_s',
+      'line 11: modules.cachelayer.config.ttl_s: expected number, got "soon"',
+      'line 12: routes: expected a list, got 1',
+    ].map((line) => `service.yaml ${line}`)
     const { code, err } = await runAlone(['start'])
-    expect(code).toBe(78)
-    expect(err.trim().split('\n')).toEqual([
-      'modules.outputcup: unknown module; the nearest is outputcap',
-      expect.stringMatching(/^modules\.outputcap\.when: .*model/),
-    ])
+    expect([code, err.trim().split('\n')]).toEqual([78, expected])
+    const told = await runAlone(['doctor', '--json'])
+    const checks: { name: string; message: string }[] = JSON.parse(told.out).checks
+    const problems = checks.filter(({ name }) => name === 'configuration').map(({ message }) => message)
+    expect([told.code, problems]).toEqual([78, expected])
   })
 
   it('refuses what a plugin finds wrong in its section, and has not used up the admin key that nobody saw', async () => {
@@ -363,12 +387,18 @@ routes: [{ match: "x-*", provider: nobody }]
 plugin_dirs: [plugins]
 `)
     const { code, of } = await doctor()
-    expect(code).toBe(1)
-    expect(of('plugins')).toContainEqual({
-      name: 'plugins',
-      status: 'failed',
-      message: expect.stringMatching(/^outputcap: modules\.outputcap\.config: .*default_max_tokens/),
-    })
+    expect(code).toBe(78)
+    expect(of('configuration')).toMatchObject([
+      {
+        status: 'failed',
+        message: expect.stringContaining(
+          'line 2: modules.outputcap.config.default_max_tokens: expected number, got "many"',
+        ),
+      },
+    ])
+    expect(of('plugins')).toContainEqual(
+      expect.objectContaining({ status: 'failed', message: expect.stringMatching(/^torn: /) }),
+    )
     expect(of('providers')).toContainEqual(
       expect.objectContaining({ message: expect.stringContaining('unheard') }),
     )
@@ -422,24 +452,6 @@ plugin_dirs: [${place === 'folder' ? 'plugins' : ''}]
       expect(of('providers')[0]!.message).not.toContain('mistyped')
     },
   )
-
-  it('finds settings that a binding of a module does not take, as a start does', async () => {
-    const binding = '{ bindings: { strict: { config: { bogus: 1 } } } }'
-    await configure(`modules: { outputcap: ${binding} }\n`)
-    const { code, of } = await doctor()
-    expect([code, of('plugins')]).toEqual([
-      1,
-      expect.arrayContaining([
-        {
-          name: 'plugins',
-          status: 'failed',
-          message: expect.stringMatching(/^outputcap: modules\.outputcap\.bindings\.strict\.config: .*bogus/),
-        },
-      ]),
-    ])
-    await configure(`modules: { outputcap: { enabled: true, ${binding.slice(1)} }\n`)
-    expect((await start()).output()).toMatch(/^Not running: outputcap\/strict: .*bogus/m)
-  })
 
   it('makes every other check where one cannot be made', async () => {
     const others = ['data folder', 'port']

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
-import { configuredPlugins } from '../../gateway/configured.ts'
+import { readConfigured } from '../../gateway/configured.ts'
 import { discoverPlugins } from '../../gateway/discovery/discovery.ts'
 import { type Discovered, explain } from '../../kernel/discovery/manifest.ts'
 import type { SettingChange } from '../../kernel/plugin/setting.ts'
@@ -87,8 +87,10 @@ async function loadPlugins(config: Config): Promise<{
   const stage = await Stage.open(folder, () => {})
   try {
     const found = await discoverPlugins(config, stage)
-    const configured = await configuredPlugins(config, found)
-    return { found, configured, plugins: await checkPlugins(found, configured, config) }
+    const { changes: configured, problems } = await readConfigured(config, found)
+    if (problems.length > 0) process.exitCode = badConfiguration
+    const wrong = problems.map((problem) => failed('configuration', problem))
+    return { found, configured, plugins: [...wrong, ...(await checkPlugins(found, configured, config))] }
   } finally {
     await stage.close()
     await rm(folder, { recursive: true, force: true })

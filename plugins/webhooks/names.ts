@@ -49,10 +49,10 @@ export function demandNames(events: readonly string[], declared: readonly Names[
   for (const [i, event] of events.entries()) {
     const isKnown = isGlob(event) ? [...known].some(compileGlobs([event])) : known.has(event)
     if (isKnown) continue
-    const near = nearest(event, [...known])
-    throw badRequest(
-      `body events › ${i}: there is no event ${event}${near === undefined ? '' : `; do you mean ${near}?`} * stands for all.`,
-      { param: `events.${i}` },
-    )
+    const [near] = nearest(event, [...known])
+    const hint = near === undefined ? '.' : `; do you mean ${near}?`
+    throw badRequest(`body events › ${i}: there is no event ${event}${hint} * stands for all.`, {
+      param: `events.${i}`,
+    })
   }
 }
