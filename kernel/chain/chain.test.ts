@@ -52,11 +52,11 @@ describe.each([false, true])('stream: %s', (stream) => {
       detectionOf([{ pattern, replacement }], { reach: 4 })
     const cleaning = { ...found(/_/, ''), cleans: true }
     const asked: string[] = []
-    const unmet = (call: Call) => {
+    const unmet: Entry['when'] = (call) => {
       asked.push(call.id)
       return 'users'
     }
-    const entries = (when?: typeof unmet) => [
+    const entries = (when?: Entry['when']) => [
       entryOf('cleaner', { detect: { reply: cleaning } }, { when }),
       entryOf('near', { detect: { reply: found(/abc/, '_1') } }),
       entryOf('cache', { around: (call, next) => next(call) }, { stage: 'cache' }),
