@@ -164,12 +164,18 @@ test('a gateway that begins with autopilot in service.yaml routes from its first
     expect(new Set(asked())).toEqual(new Set(['gpt-4o']))
     const decisions = () => other.api('GET', '/api/autopilot/decisions')
     await expect.poll(async () => (await decisions()).body.total).toBeGreaterThan(0)
-    expect((await decisions()).body.decisions[0]).toMatchObject({
+    const [decision] = (await decisions()).body.decisions
+    expect(decision).toMatchObject({
       requested_model: 'autopilot',
       routed_model: 'gpt-4o',
+      routed_provider: 'openai',
       reason: 'no other model qualifies',
       quality_score: 1,
+      baseline_cost: decision.estimated_cost,
+      estimated_savings: 0,
     })
+    expect(decision.estimated_cost).toBeGreaterThan(0)
+    expect(decision.actual_cost).toBeGreaterThan(0)
   } finally {
     await other.close()
   }

@@ -77,7 +77,7 @@ export default defineArea({
       settled(call, route: AutopilotRoute, end) {
         const chosen = route as Chosen
         if (!chosen.isCounted) return
-        decisions.record(call, chosen, end)
+        decisions.record(call, router.placed(call, chosen), end)
         drift.learn(call, chosen, end)
       },
     }

@@ -91,6 +91,8 @@ describe('a calibration of models whose quality is known', () => {
     expect(byModel.get('sim-verbose').problem).toContain('lower bound')
     expect(byModel.get('sim-flaky')).toMatchObject({ success_rate: 0.5, samples: 20 })
     expect(byModel.get('sim-good')).toMatchObject({ samples: 40, provider: 'sim', input_price_per_m: 1 })
+    expect(byModel.get('sim-reference').provider).toBe('sim')
+    expect(byModel.get('sim-reference').input_price_per_m).toBeGreaterThan(0)
     expect(byModel.get('sim-good').quality_ci.low).toBeCloseTo(0.9124, 3)
     expect(calibrated.body.recommendation).toMatchObject({ model: 'sim-plain' })
   })

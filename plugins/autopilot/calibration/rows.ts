@@ -13,6 +13,7 @@ export type TraceFilter = z.infer<typeof traceFilter>
 /** A call that the reference model answered. */
 const sample = z.object({
   trace_id: z.string(),
+  provider: z.string().optional(),
   cost_nano: z.int().optional(),
   latency_ms: z.number(),
   tokens_out: z.int(),

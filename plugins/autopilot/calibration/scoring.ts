@@ -58,8 +58,10 @@ function ofReference(
 ): Omit<ScoreRow, 'reference' | 'calibration_id' | 'at'> {
   const costs = samples.flatMap(({ cost_nano }) => (cost_nano === undefined ? [] : [cost_nano]))
   const times = samples.map(({ latency_ms }) => latency_ms)
+  const provider = samples.find((sample) => sample.provider !== undefined)?.provider
   return {
     model,
+    ...(provider !== undefined && { provider }),
     ...{ samples: samples.length, hits: samples.length, asked: samples.length, answered: samples.length },
     ...(costs.length > 0 && { cost_nano: mean(costs) }),
     latency_ms: mean(times),

@@ -10,7 +10,7 @@ export interface Place {
 export interface Chosen extends AutopilotRoute {
   readonly requested: string
   readonly reason: string
-  /** Undefined for the reference model where the call may go nowhere with it. */
+  /** Undefined for the reference model until it was asked, where no other one was considered. */
   readonly place: Place | undefined
   /** Where the reference model would have answered. */
   readonly baseline: Place | undefined

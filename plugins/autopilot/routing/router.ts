@@ -46,6 +46,19 @@ export class Router {
     return { ...toReference(call, reference, reason), isCounted: false }
   }
 
+  /**
+   * A route to the reference model with where it was asked and what that was to cost. Where no other model qualifies nothing looks
+   * this up before the call, which need not wait for it.
+   */
+  placed(call: Call, chosen: Chosen): Chosen {
+    const [first] = call.trace.attempts
+    if (chosen.place || chosen.fallback !== undefined || !first) return chosen
+    const { estimates, ranking } = this.#parts
+    const place = { provider: first.provider, model: first.model }
+    const nano = estimates.cost(call, place, ranking.now.reference)
+    return { ...chosen, place, baseline: place, estimateNano: nano, baselineNano: nano }
+  }
+
   async #choose(call: Call, reference: string, targets: Targets): Promise<Chosen> {
     const { estimates, cap, ranking, configured, openings } = this.#parts
     const { reference: usual, better } = ranking.now
