@@ -70,6 +70,6 @@ export class Offers {
 
 function refusalOf(id: string, what: string, name: unknown, owner: string): string {
   const called = typeof name === 'symbol' ? (name.description ?? 'unnamed') : String(name)
-  const once = moduleOf(id) === moduleOf(owner) ? '; remove the binding, or have the module offer it in once' : ''
+  const once = moduleOf(id) === moduleOf(owner) ? '; remove the binding, or offer it in once' : ''
   return `${id} claims the ${what} ${called}, which ${owner} has already${once}`
 }
