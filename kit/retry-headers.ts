@@ -13,8 +13,8 @@ const soonS = 5
 const lateS = 3600
 
 /**
- * The headers of an error that say when to try again. Whatever limit refused, with a 429 they say that nothing remains, also where
- * another limit, which told its own in the headers that are `there`, has room.
+ * The headers of an error that say when to try again. With a 429 they say that nothing remains, also where another limit told in the
+ * headers that are `there` that it has room. A limit that told its own, such as too few tokens, has said enough.
  */
 export function retryHeaders(
   { status, retryAfterS, module, details }: Refusal,
@@ -25,12 +25,14 @@ export function retryHeaders(
   if (seconds === undefined) return {}
   const after = String(Math.ceil(seconds))
   if (!isLimit) return { 'retry-after': after }
-  const remaining = { 'retry-after': after, 'x-ratelimit-remaining': '0' }
-  if (there['x-ratelimit-remaining'] === '0') return remaining
-  const limit = details?.limit
+  const limit = typeof details?.limit === 'number' ? String(details.limit) : undefined
+  const isTold =
+    there['x-ratelimit-remaining'] === '0' || (limit !== undefined && there['x-ratelimit-limit'] === limit)
+  if (isTold) return { 'retry-after': after }
   return {
-    ...remaining,
+    'retry-after': after,
+    'x-ratelimit-remaining': '0',
     'x-ratelimit-reset': after,
-    ...(typeof limit === 'number' && { 'x-ratelimit-limit': String(limit) }),
+    ...(limit !== undefined && { 'x-ratelimit-limit': limit }),
   }
 }

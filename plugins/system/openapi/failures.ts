@@ -51,13 +51,19 @@ export function failures(statuses: readonly number[], errors: z.ZodType | undefi
       statuses.map((status) => {
         // What is no request yet is of no wire.
         const answer = failure(meanings[status] ?? 'It was refused.', status === 431 ? usual : ofWire)
-        return [status, status === 429 ? { ...answer, headers: retryAfter } : answer]
+        return [status, status === 429 ? { ...answer, headers: ofLimits } : answer]
       }),
     ),
     '5XX': failure('The gateway or a provider failed.'),
   }
 }
 
-const retryAfter = {
+const ofLimits = {
   'Retry-After': { description: 'Seconds to wait before a retry.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': {
+    description: 'What remains, which is too little for the request.',
+    schema: { type: 'integer' },
+  },
+  'X-RateLimit-Reset': { description: 'Seconds until something remains.', schema: { type: 'integer' } },
+  'X-RateLimit-Limit': { description: 'The limit, where one number says it.', schema: { type: 'number' } },
 }
