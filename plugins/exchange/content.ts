@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { badRequest, type Forms } from '#kernel'
 import type { VersionRow } from './shapes.ts'
 
@@ -22,6 +23,28 @@ export function refuseSecrets(content: Forms): void {
       )
   }
 }
+
+/**
+ * The part of content that can be judged before it is installed: without forms that variables fill, and without those of plugins
+ * that `isHere` does not know, which may be elsewhere. Every section is in it.
+ */
+export function judgeable(
+  { content, variables }: Pick<VersionRow, 'content' | 'variables'>,
+  isHere: (plugin: string) => boolean,
+): Forms {
+  const blanks = Object.fromEntries(Object.keys(variables).map((name) => [name, '']))
+  const isFixed = (form: unknown): boolean => isDeepStrictEqual(withValues(form, blanks), form)
+  const isKnown = (section: string, key: string): boolean =>
+    !ofPlugins.has(section) || isHere(key.split('/')[0]!)
+  const kept = Object.entries(content).map(([section, forms]) => [
+    section,
+    Object.fromEntries(Object.entries(forms).filter(([key, form]) => isFixed(form) && isKnown(section, key))),
+  ])
+  return filled(Object.fromEntries(kept) as Forms, {}, {})
+}
+
+/** Sections whose keys are plugins, and bindings of modules. */
+const ofPlugins: ReadonlySet<string> = new Set(['modules', 'bindings', 'plugins'])
 
 /** The names of the secrets that a version needs. */
 export const secretsOf = ({ content, requires }: Pick<VersionRow, 'content' | 'requires'>): string[] => [

@@ -72,6 +72,12 @@ test('what is no pack is refused with the field at fault', async () => {
     [{ content: { providers: { x: { api_key: 'sk-1' } } } }, 'content.providers.x.api_key'],
     [{ content: { providers: { x: { keys: [] } } } }, 'content.providers.x.keys'],
     [{ content: { providers: { x: { headers: { a: 'b' } } } } }, 'content.providers.x.headers'],
+    [{ content: { nope: {} } }, 'content.nope'],
+    [
+      { content: { guardrails: { gr_x: { ...rule('x'), pattern: '(' } } } },
+      'content.guardrails.gr_x.pattern',
+    ],
+    [{ content: { modules: { outputcap: { on: true } } } }, 'content.modules.outputcap'],
     [{ requires: { gateway: 'new' } }, 'requires.gateway'],
     [{ colour: 'red' }, 'colour'],
   ] as const) {
@@ -84,6 +90,28 @@ test('what is no pack is refused with the field at fault', async () => {
     })
     expect([answer.status, answer.body.error.param]).toEqual([400, param])
   }
+  expect((await api('GET', 'packs')).body.total).toBe(0)
+})
+
+test('a version that no install would take is refused, and the next one has its number', async () => {
+  await publish('safe', content)
+  const refused = await publishNext('safe', '1.1.0', { guardrial: { gr_one: rule('one') } })
+  expect([refused.status, refused.body.error]).toMatchObject([
+    400,
+    { param: 'content.guardrial', message: expect.stringContaining('The nearest is guardrails') },
+  ])
+  expect((await publishNext('safe', '1.1.0', content)).status).toBe(201)
+})
+
+test('what only an install can judge is published: filled forms, and settings of plugins from elsewhere', async () => {
+  const filled = { guardrails: { gr_v: { ...rule('x'), action: '{{action}}' } } }
+  expect((await publish('filled', filled, { variables: { action: {} } })).status).toBe(201)
+  const elsewhere = { modules: { nowhere: { enabled: true } }, bindings: { 'nowhere/a': { enabled: true } } }
+  expect((await publish('elsewhere', elsewhere)).status).toBe(201)
+  const before = await hash()
+  const routed = { routes: { table: [{ match: '*', provider: 'absent' }] } }
+  expect(await publish('routed', routed)).toMatchObject({ status: 201 })
+  expect(await hash()).toBe(before)
 })
 
 test('to install and to uninstall what nobody touched leaves the configuration as it was', async () => {
@@ -288,10 +316,11 @@ test('a pack does not lead a key of service.yaml to another address unless an ad
 })
 
 test('with one bad item nothing of a pack is installed, and a dry run refuses it, too', async () => {
-  await publish('bad', {
-    ...content,
-    guardrails: { ...content.guardrails, gr_bad: { ...rule('x'), pattern: '(' } },
-  })
+  await publish(
+    'bad',
+    { ...content, guardrails: { ...content.guardrails, gr_bad: { ...rule('x'), pattern: '{{open}}' } } },
+    { variables: { open: { default: '(' } } },
+  )
   const before = await hash()
   for (const dry_run of [true, false]) {
     const { status, body } = await install('bad', { dry_run })

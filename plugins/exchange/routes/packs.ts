@@ -1,7 +1,15 @@
 import { z } from 'zod'
-import { type Context, conflict } from '#kernel'
+import {
+  type Actor,
+  badRequest,
+  Configuration,
+  type Context,
+  conflict,
+  isGatewayError,
+  kernelServices,
+} from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
-import { refuseSecrets } from '../content.ts'
+import { judgeable, refuseSecrets } from '../content.ts'
 import type { Installs } from '../installs.ts'
 import { latestOf, type Packs } from '../packs.ts'
 import {
@@ -38,7 +46,21 @@ const change = z.strictObject({
 })
 
 /** Publishing packs and their versions. */
-export function addPackRoutes({ route }: Context<unknown>, packs: Packs, installs: Installs): void {
+export function addPackRoutes({ route, use }: Context<unknown>, packs: Packs, installs: Installs): void {
+  /** Throws a bad request for content that no install would take: a version never changes, so it could never be mended. */
+  async function demandSound(given: Pick<VersionRow, 'content' | 'variables'>, by: Actor): Promise<void> {
+    refuseSecrets(given.content)
+    const registry = use(kernelServices.registry)
+    const forms = judgeable(given, (id) => registry.find(id) !== undefined)
+    const options = { actor: { ...by, force: true }, isTrial: true, decide: () => ({ changes: [] }) }
+    await use(Configuration)
+      .apply(async () => forms, options)
+      .catch((error: unknown) => {
+        if (!isGatewayError(error) || error.status >= 500) throw error
+        throw badRequest(`body content › ${error.message}`, { param: `content.${error.param}`, cause: error })
+      })
+  }
+
   route({
     method: 'get',
     path: '/api/exchange/packs',
@@ -61,8 +83,8 @@ export function addPackRoutes({ route }: Context<unknown>, packs: Packs, install
     status: 201,
     returns: packDetail,
     throws: [409],
-    async handle({ body: { slug: id, version, content, requires, variables, changelog, ...pack } }) {
-      refuseSecrets(content)
+    async handle({ body: { slug: id, version, content, requires, variables, changelog, ...pack }, ...by }) {
+      await demandSound({ content, variables }, by)
       const row = await packs.create(id, pack, { version, content, requires, variables, changelog })
       return detailOf(row, await packs.version(id, version))
     },
@@ -129,8 +151,8 @@ export function addPackRoutes({ route }: Context<unknown>, packs: Packs, install
     status: 201,
     returns: versionRow,
     throws: [404, 409],
-    handle({ params: { slug: id }, body }) {
-      refuseSecrets(body.content)
+    async handle({ params: { slug: id }, body, ...by }) {
+      await demandSound(body, by)
       return packs.publish(id, body)
     },
   })
