@@ -87,6 +87,46 @@ test('a second opinion of the same user replaces the first', async () => {
   expect(body.feedback.map(({ score }: { score: number }) => score).sort()).toEqual([0, 1])
 })
 
+test('what was said is shown, changed and taken back by who said it and by admins, and scores follow', async () => {
+  const model = 'gpt-4.1-mini'
+  const id = await ask(ada.key, { model })
+  const said = await say({ trace_id: id, rating: 5, label: 'good', comment: 'Fine.', tags: ['a'], end_user: 'eve' })
+  const one = (method: string, key = ada.key, body?: object) =>
+    gateway.api(method, `/api/trust/feedback/${said.body.id}`, body, key)
+  const score = async () =>
+    (await scores()).find(({ name }: { name: string }) => name === `openai/${model}`)
+  const shown = await one('GET')
+  expect([shown.status, shown.body]).toEqual([200, said.body])
+  for (const [method, body] of [['GET'], ['PUT', { rating: 1 }], ['DELETE']] as const)
+    expect((await one(method, bob.key, body)).status).toBe(404)
+
+  const changed = await one('PUT', ada.key, { rating: 2, label: null, comment: 'Not so fine.' })
+  const { updated_at } = changed.body
+  const { label: _, ...rest } = said.body
+  const now = { ...rest, rating: 2, score: 0.25, label: null, comment: 'Not so fine.', updated_at }
+  expect([changed.status, changed.body]).toEqual([200, now])
+  expect(updated_at > said.body.updated_at).toBe(true)
+  expect((await one('GET')).body).toEqual(now)
+  expect(await score()).toMatchObject({ count: 1, mean: 0.25 })
+  const wrong = async (body: object) => {
+    const { status, body: answer } = await one('PUT', ada.key, body)
+    return [status, answer.error.param]
+  }
+  expect(await wrong({ rating: 6 })).toEqual([400, 'rating'])
+  expect(await wrong({ rating: null, comment: null })).toEqual([400, 'rating'])
+  expect(await wrong({ trace_id: id })).toEqual([400, expect.stringContaining('trace_id')])
+  expect((await one('PUT', ada.key, { rating: null })).body).toMatchObject({ score: null, scale: null })
+  const byAdmin = await one('PUT', gateway.adminKey, { rating: -1, tags: null })
+  expect(byAdmin.body).toMatchObject({ user_id: ada.userId, scale: 'thumb', score: 0, tags: [] })
+  expect((await say({ trace_id: id, rating: 1 })).body.id).toBe(said.body.id)
+
+  const gone = await one('DELETE')
+  expect([gone.status, gone.body]).toEqual([200, { deleted: true, id: said.body.id }])
+  expect(await score()).toBeUndefined()
+  expect((await one('GET', gateway.adminKey)).status).toBe(404)
+  expect((await one('DELETE', gateway.adminKey)).status).toBe(404)
+})
+
 test('nobody judges the call of another user, and nobody sees what another one said', async () => {
   const id = await ask(ada.key)
   const refused = await say({ trace_id: id, rating: -1 }, bob.key)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   badRequest,
   type Context,
+  conflict,
   forbidden,
   notFound,
   type Principal,
@@ -9,9 +10,19 @@ import {
   TraceReader,
   type TraceSummary,
 } from '#kernel'
-import { bodySeals, factName, listed, listOf, listQuery, shown, sourceUserOf, storedPage } from '#kit'
+import {
+  bodySeals,
+  factName,
+  listed,
+  listOf,
+  listQuery,
+  scopeOf,
+  shown,
+  sourceUserOf,
+  storedPage,
+} from '#kit'
 import { scale, scaleOf, scoreOf } from './rating.ts'
-import type { FeedbackRow, FeedbackStore } from './store.ts'
+import type { FeedbackRow, FeedbackStore, Said } from './store.ts'
 import { openedWords, sealedWords } from './words.ts'
 
 const id = z.string().min(1).max(100)
@@ -69,6 +80,23 @@ const input = z.strictObject({
   end_user: short.optional().meta({ description: 'Who said it, in words of the client.' }),
 })
 
+/** A change of what was said: absent fields stay as they are, null clears one. */
+const change = z
+  .strictObject({
+    rating: z.number().nullable(),
+    scale: scale.meta({ description: 'Of the rating; without it the rating is on the scale of the one before.' }),
+    label: short.nullable(),
+    comment: long.nullable(),
+    tags: input.shape.tags.unwrap().nullable(),
+    correction: long.nullable(),
+    user_email: z.email().max(320).nullable(),
+    end_user: short.nullable(),
+  })
+  .partial()
+
+const path = '/api/trust/feedback/{id}'
+const params = z.strictObject({ id })
+
 /** Feedback on answers: users on their own calls, admins on all. */
 export function addFeedbackRoutes(context: Context<unknown>, feedback: FeedbackStore): void {
   const { route, use } = context
@@ -91,10 +119,7 @@ export function addFeedbackRoutes(context: Context<unknown>, feedback: FeedbackS
         })
       const traceId = trace_id ?? request_id
       if (traceId === undefined) throw badRequest('body trace_id: name the call.', { param: 'trace_id' })
-      if ((rating ?? rest.label ?? rest.comment ?? rest.correction) === undefined)
-        throw badRequest('body rating: send a rating, a label, a comment or a correction.', {
-          param: 'rating',
-        })
+      demandOpinion({ rating, ...rest })
       const on = rating === undefined ? undefined : (wanted ?? scaleOf(rating))
       const trace = await ownTrace(traceId, principal!)
       const who = end_user ?? user_email
@@ -134,6 +159,67 @@ export function addFeedbackRoutes(context: Context<unknown>, feedback: FeedbackS
     },
   })
 
+  route({
+    method: 'get',
+    path,
+    access: 'any',
+    summary: 'What was said of an answer: users what they said themselves, admins all',
+    params,
+    returns: item,
+    throws: [403, 404],
+    async handle({ params, principal }) {
+      return itemOf(await openedWords(await find(params.id, principal), seals))
+    },
+  })
+
+  route({
+    method: 'put',
+    path,
+    access: 'any',
+    summary: 'Change what was said of an answer; what is absent stays, null clears',
+    params,
+    body: change,
+    returns: item,
+    throws: [403, 404, 409],
+    async handle({ params, body, principal }) {
+      const row = await find(params.id, principal)
+      if (row.words !== undefined && (await seals.tryOpen(row.words)) === undefined)
+        throw conflict('Its texts cannot be opened. Say it anew by POST /api/trust/feedback.', {
+          param: 'id',
+        })
+      const { id: _, created_at, updated_at, ...said } = await openedWords(row, seals)
+      const next = saidAfter(said, body)
+      demandOpinion(next)
+      const author = { userId: row.user_id, tenant: principal!.tenant }
+      const changed = await feedback.change(row, await sealedWords(next, seals, author))
+      if (!changed) throw unknown(params.id)
+      return itemOf(await openedWords(changed, seals))
+    },
+  })
+
+  route({
+    method: 'delete',
+    path,
+    access: 'any',
+    summary: 'Take back what was said of an answer',
+    params,
+    returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    throws: [403, 404],
+    async handle({ params, principal }) {
+      const row = await find(params.id, principal)
+      await feedback.delete(row)
+      return { deleted: true as const, id: row.id }
+    },
+  })
+
+  /** What the caller said, or with an admin key what anybody said. Throws a not found. */
+  async function find(id: string, principal: Principal | undefined): Promise<FeedbackRow> {
+    const user = scopeOf(principal)
+    const row = await feedback.get(id)
+    if (row && (user === undefined || row.user_id === user)) return row
+    throw unknown(id)
+  }
+
   /** The trace of a call that the caller may judge. Calls of other tenants are none that it can know of. */
   async function ownTrace(traceId: string, { type, userId, tenant }: Principal): Promise<TraceSummary> {
     const trace = await use(TraceReader).get(traceId)
@@ -148,6 +234,31 @@ export function addFeedbackRoutes(context: Context<unknown>, feedback: FeedbackS
         param: 'trace_id',
       })
     return trace
+  }
+}
+
+const unknown = (id: string) => notFound(`There is no feedback ${id}.`, { param: 'id' })
+
+/** Throws a bad request for feedback that says nothing of the answer. */
+function demandOpinion({ rating, label, comment, correction }: Partial<Said>): void {
+  if ((rating ?? label ?? comment ?? correction) !== undefined) return
+  throw badRequest('body rating: send a rating, a label, a comment or a correction.', { param: 'rating' })
+}
+
+/** What is said once it was changed. Throws a bad request for a rating that is not on its scale. */
+function saidAfter(said: Said, { rating, scale: wanted, user_email, tags, ...texts }: z.infer<typeof change>): Said {
+  const { rating: ratedAs, scale: ratedOn, score: _, ...rest } = said
+  const rated = rating === undefined ? ratedAs : (rating ?? undefined)
+  const on = rated === undefined ? undefined : (wanted ?? ratedOn ?? scaleOf(rated))
+  const changes = { ...(user_email !== undefined && { end_user: user_email }), ...texts }
+  const cleared = Object.fromEntries(
+    Object.entries(changes).map(([field, text]) => [field, text ?? undefined] as const),
+  )
+  return {
+    ...rest,
+    ...cleared,
+    ...(tags !== undefined && { tags: tags ?? [] }),
+    ...(rated !== undefined && { rating: rated, scale: on!, score: scoreOf(rated, on!) }),
   }
 }
 

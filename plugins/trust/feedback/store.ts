@@ -56,6 +56,7 @@ export class FeedbackStore implements Feedback {
     this.#rows = store.collection('feedback', {
       schema: row,
       indexes: {
+        id: ({ id }) => id,
         said_by: ({ user_id }) => user_id,
         user: ({ user_id, source_user_id }) => [...new Set([user_id, source_user_id])],
         trace: ({ trace_id }) => trace_id,
@@ -65,17 +66,34 @@ export class FeedbackStore implements Feedback {
     })
   }
 
+  async get(id: string): Promise<FeedbackRow | undefined> {
+    const { items } = await this.#rows.list({ index: 'id', equals: id, limit: 1 })
+    return items[0]
+  }
+
   /** Keeps what an author says of a call, in place of what the same author said of it before. */
   async say(said: Said): Promise<FeedbackRow> {
     const id = newId('fb_')
     const at = new Date().toISOString()
-    const kept = await this.#rows.update(`${said.trace_id}/${said.author}`, (before) => ({
+    const kept = await this.#rows.update(keyOf(said), (before) => ({
       ...said,
       id: before?.id ?? id,
       created_at: before?.created_at ?? at,
       updated_at: at,
     }))
     return kept!
+  }
+
+  /** Has it say something else; undefined where it is gone. */
+  change({ id }: FeedbackRow, said: Said): Promise<FeedbackRow | undefined> {
+    const updated_at = new Date().toISOString()
+    return this.#rows.update(keyOf(said), (row) =>
+      row?.id === id ? { ...said, id, created_at: row.created_at, updated_at } : undefined,
+    )
+  }
+
+  async delete(row: FeedbackRow): Promise<void> {
+    await this.#rows.delete(keyOf(row))
   }
 
   /** Newest first; of one user, or of one call, or of one user about one call. */
@@ -129,6 +147,10 @@ export class FeedbackStore implements Feedback {
 }
 
 const dayMs = 86_400_000
+
+/** Each author has one opinion of a call. */
+const keyOf = ({ trace_id, author }: Pick<FeedbackRow, 'trace_id' | 'author'>): string =>
+  `${trace_id}/${author}`
 
 /** The end of a range is not part of it. */
 const tiny = 1e-9

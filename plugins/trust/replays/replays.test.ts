@@ -114,6 +114,31 @@ describe('a replay', () => {
     await gateway.api('DELETE', `/api/trust/policies/${policy.body.id}`)
   })
 
+  test('is deleted by its caller or an admin, and what goes on only by force, which closes the connection', async () => {
+    const remove = (id: string, key = user.key, query = '') =>
+      gateway.api('DELETE', `${path}/${id}${query}`, undefined, key)
+    const original = await ask('To delete')
+    const { body: over } = await replay(original)
+    const { replay_run_id: run } = await ended(over.id)
+    const other = await gateway.signUp('replays-deleter')
+    expect((await remove(over.id, other.key)).status).toBe(404)
+    expect((await remove(over.id)).body).toEqual({ deleted: true, id: over.id })
+    expect((await remove(over.id, gateway.adminKey)).status).toBe(404)
+    await expect
+      .poll(async () => (await gateway.api('GET', `/api/observe/traces/${run}`)).status)
+      .toBe(200)
+
+    upstream.reset()
+    upstream.reply({ content: 'late', delayMs: 20_000 })
+    const { body: slow } = await replay(original)
+    await expect.poll(() => upstream.requests.length).toBe(1)
+    const refused = await remove(slow.id)
+    expect([refused.status, refused.body.error.param]).toEqual([409, 'force'])
+    expect((await remove(slow.id, user.key, '?force=true')).status).toBe(200)
+    expect((await gateway.api('GET', `${path}/${slow.id}`)).status).toBe(404)
+    expect((await gateway.api('GET', `/api/jobs/${slow.id}`)).status).toBe(404)
+  })
+
   test('that the provider fails says so without its words', async () => {
     const original = await ask('Fail then')
     upstream.reply({ status: 400, error: { message: 'words of the prompt' } })

@@ -63,6 +63,12 @@ export class Replays {
       : this.#rows.count({ index: 'status', equals: by.status })
   }
 
+  /** Deletes one with its job; one that goes on is ended first, with the connection of its call. */
+  async delete(id: string): Promise<void> {
+    await this.#queue.delete(id)
+    await this.#rows.delete(id)
+  }
+
   /** Also those in which others repeated calls of that user. */
   eraseOf(user: string): Promise<number> {
     return eraseWithJobs(this.#rows, this.#queue, user)

@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { badRequest, type Completion, type Context, newId, notFound, Plans, TraceReader } from '#kernel'
+import {
+  badRequest,
+  type Completion,
+  type Context,
+  conflict,
+  newId,
+  notFound,
+  Plans,
+  type Principal,
+  TraceReader,
+} from '#kernel'
 import {
   answerTexts,
   listed,
@@ -91,13 +101,38 @@ export function addReplayRoutes({ route, use, find }: Context<unknown>, replays:
     returns: detail,
     throws: [403, 404],
     async handle({ params, principal }) {
-      const user = scopeOf(principal)
-      const row = await replays.get(params.id)
-      if (!row || (user !== undefined && row.principal.userId !== user))
-        throw notFound(`There is no replay ${params.id}.`, { param: 'id' })
+      const row = await find(params.id, principal)
       return { ...itemOf(row), replay_output: await outputOf(row) }
     },
   })
+
+  route({
+    method: 'delete',
+    path: '/api/trust/replays/{id}',
+    access: 'any',
+    summary: 'Delete a replay; the trace of its call stays',
+    params: z.strictObject({ id: z.string().min(1).max(100) }),
+    query: z.strictObject({
+      force: z.stringbool().default(false).meta({ description: 'Ends it first if it goes on.' }),
+    }),
+    returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    throws: [403, 404, 409],
+    async handle({ params, query: { force }, principal }) {
+      const { id, status } = await find(params.id, principal)
+      if (!force && (status === 'queued' || status === 'running'))
+        throw conflict('The replay has not ended. Say force=true to end it first.', { param: 'force' })
+      await replays.delete(id)
+      return { deleted: true as const, id }
+    },
+  })
+
+  /** One of the caller, or with an admin key any. Throws a not found. */
+  async function find(id: string, principal: Principal | undefined): Promise<ReplayRow> {
+    const user = scopeOf(principal)
+    const row = await replays.get(id)
+    if (row && (user === undefined || row.principal.userId === user)) return row
+    throw notFound(`There is no replay ${id}.`, { param: 'id' })
+  }
 
   async function outputOf({ status, replay_run_id: run }: ReplayRow): Promise<string | null> {
     const bodies = status === 'done' && run !== undefined ? await use(TraceReader).bodies(run) : undefined
