@@ -147,9 +147,17 @@ export { resolved as withPartials, slugsIn as mustachePartials } from './mustach
 export { nearest } from './nearest.ts'
 export { orNone } from './or-none.ts'
 export { orderedJson } from './ordered-json.ts'
-export { checkVisibility, type Owned, OwnedRows, ownedKey, visibilities } from './owned.ts'
+export {
+  checkVisibility,
+  type Owned,
+  OwnedRows,
+  onlyShared,
+  ownedKey,
+  visibilities,
+  visibility,
+} from './owned.ts'
 export { type HtmlPage, pageAnswer } from './page-answer.ts'
-export { type PageQuery, pageOf, storedPage } from './paging.ts'
+export { mergedPage, type PageQuery, pageOf, storedPage } from './paging.ts'
 export { holdsPassages, passagesIntroduction } from './passages.ts'
 export {
   addingTo,

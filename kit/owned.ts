@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Principal } from '../kernel/call/call.ts'
 import { forbidden, notFound } from '../kernel/errors.ts'
 import type { Collection } from '../storage/index.ts'
@@ -14,6 +15,11 @@ export interface Owned {
   readonly user_id?: string | undefined
   readonly visibility: (typeof visibilities)[number]
 }
+
+/** The visibility of a thing, as clients give it and see it. */
+export const visibility = z
+  .enum(visibilities)
+  .meta({ description: 'Only admins share, with all.' })
 
 type Caller = Pick<Principal, 'type' | 'userId'>
 
@@ -33,6 +39,10 @@ export function checkVisibility(
   if (visibility === 'shared' && user_id !== undefined)
     throw forbidden(`Only ${things} of the admins can be shared.`, { param: 'visibility' })
 }
+
+/** Refuses a change of what the caller sees only because it is shared. */
+export const onlyShared = (thing: string, param: string) =>
+  forbidden(`${thing} is shared, and only admins can change it. Make one of your own.`, { param })
 
 /** The heads of owned things in memory, and who may see and change them. A change holds at once, in every thread. */
 export class OwnedRows<T extends Owned> {
@@ -100,10 +110,7 @@ export class OwnedRows<T extends Owned> {
   findOwn(slug: string, caller: Principal, user?: string): T {
     const row = this.find(slug, caller, user)
     if (caller.type === 'admin' || isOwn(row, caller)) return row
-    throw forbidden(
-      `The ${this.#thing} ${slug} is shared, and only admins can change it. Make one of your own.`,
-      { param: 'slug' },
-    )
+    throw onlyShared(`The ${this.#thing} ${slug}`, 'slug')
   }
 
   unknown(slug: string) {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { badRequest } from '../kernel/errors.ts'
-import type { Page, PageOptions } from '../storage/index.ts'
+import type { Collection, ListOptions, Page, PageOptions } from '../storage/index.ts'
 
 /** Which page of a listing is asked for. */
 export interface PageQuery {
@@ -46,6 +46,76 @@ export function pageOf<T>(
   const anchors = [...place.anchors, ...names.slice(start, end)].slice(-anchorsKept)
   const next = `${(place.shown + offset + items.length).toString(36)}.${anchors.join('')}`
   return { items, total: all.length, next }
+}
+
+/**
+ * A page of several ranges of a collection as one listing, the newest first, such as of what is the caller's own and of what is
+ * shared. In each range rows are in the order of `timeOf`, and no row is in two of them.
+ */
+export async function mergedPage<T extends { readonly id: string }>(
+  rows: Pick<Collection<T>, 'scan' | 'count'>,
+  ranges: readonly Pick<ListOptions, 'index' | 'equals'>[],
+  timeOf: (row: T) => string,
+  { limit = 50, offset = 0, after }: PageOptions,
+): Promise<Page<T>> {
+  const last = after === undefined ? undefined : lastIn(after)
+  const isBefore = (row: T): boolean =>
+    last !== undefined && (timeOf(row) > last.time || (timeOf(row) === last.time && row.id >= last.id))
+  // A space ends the range right behind the time itself.
+  const to = last && { to: `${last.time} ` }
+  const scans = ranges.map((range) => rows.scan({ ...range, ...to, reverse: true }))
+  const items: T[] = []
+  let passed = 0
+  let isMore = false
+  for await (const row of newestOf(scans, timeOf)) {
+    if (isBefore(row)) continue
+    isMore = items.length === limit
+    if (isMore) break
+    if (passed < offset) passed += 1
+    else items.push(row)
+  }
+  const counts = await Promise.all(ranges.map((range) => rows.count(range)))
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  const end = items.at(-1)
+  if (isMore && end) return { items, total, next: cursorAt(timeOf(end), end.id) }
+  const unreadable = last ? 0 : total - passed - items.length
+  return { items, total, ...(unreadable > 0 && { unreadable }) }
+}
+
+/** The rows of scans that are each newest first, as one; of rows of one time the highest id is first. */
+async function* newestOf<T extends { readonly id: string }>(
+  scans: readonly AsyncIterable<[id: string, row: T]>[],
+  timeOf: (row: T) => string,
+): AsyncGenerator<T> {
+  const heads = scans.map((scan) => scan[Symbol.asyncIterator]())
+  try {
+    const rows = await Promise.all(heads.map(async (head) => rowOf(await head.next())))
+    for (;;) {
+      let first = -1
+      for (const [n, row] of rows.entries())
+        if (row && (first < 0 || isNewer(row, rows[first]!, timeOf))) first = n
+      if (first < 0) return
+      yield rows[first]!
+      rows[first] = rowOf(await heads[first]!.next())
+    }
+  } finally {
+    for (const head of heads) await head.return?.()
+  }
+}
+
+const rowOf = <T>({ done, value }: IteratorResult<[id: string, row: T]>): T | undefined =>
+  done ? undefined : value[1]
+
+const isNewer = <T extends { readonly id: string }>(a: T, b: T, timeOf: (row: T) => string): boolean =>
+  timeOf(a) === timeOf(b) ? a.id > b.id : timeOf(a) > timeOf(b)
+
+const cursorAt = (time: string, id: string): string =>
+  Buffer.from(JSON.stringify([time, id])).toString('base64url')
+
+function lastIn(cursor: string): { readonly time: string; readonly id: string } {
+  const [, time, id] = /^\["([^"\\]+)","([^"\\]+)"\]$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (time === undefined || id === undefined) throw badCursor()
+  return { time, id }
 }
 
 interface Place {

@@ -38,6 +38,27 @@ async function send(lines: string, query = '') {
   return { status: response.status, body: JSON.parse(await response.text()) }
 }
 
+test('what admins share is read by all and listed among their own, and ended by admins alone', async () => {
+  const { key } = await forge.parts.gateway.signUp('ada-shares')
+  const input = [chat('one')]
+  const refused = await begin({ input, visibility: 'shared' }, key)
+  expect([refused.status, refused.body.error.param]).toEqual([403, 'visibility'])
+  expect((await begin({ input })).body.visibility).toBe('private')
+  const { body: shared } = await begin({ input, visibility: 'shared' })
+  const { body: own } = await begin({ input }, key)
+  expect([shared.visibility, await show(shared.id, key)]).toEqual(['shared', shared])
+  const read = (at: string) => api('GET', `${at}`, undefined, key)
+  expect((await read(`${at}/${shared.id}/items`)).body.total).toBe(1)
+  expect((await read(at)).body.batches.map(({ id }: { id: string }) => id)).toEqual([own.id, shared.id])
+  expect((await read(`${at}?status=completed`)).body.total).toBe(2)
+  expect((await read(`${at}?status=failed`)).body.total).toBe(0)
+  for (const verb of ['pause', 'resume', 'retry', 'cancel'])
+    expect((await api('POST', `${at}/${shared.id}/${verb}`, undefined, key)).status).toBe(403)
+  expect((await api('DELETE', `${at}/${shared.id}`, undefined, key)).status).toBe(403)
+  expect((await api('DELETE', `${at}/${shared.id}`)).status).toBe(200)
+  expect((await read(at)).body.total).toBe(1)
+})
+
 test('a batch makes a call of each item as its caller, and has the results in the order of the inputs', async () => {
   const { gateway, upstream } = forge.parts
   const receiver = await startReceiver()

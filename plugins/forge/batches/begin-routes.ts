@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { answer, answers, badRequest, type Context, conflict, type Principal, tooLarge } from '#kernel'
-import { idempotencyKey, rawBody } from '#kit'
+import { checkVisibility, idempotencyKey, rawBody, scopeOf } from '#kit'
 import { batchPath as path } from '../addressed.ts'
 import type { Settings } from '../settings.ts'
 import { checkRequests } from '../workflows/check.ts'
@@ -71,7 +71,8 @@ export function addBeginBatchRoutes(
     { principal, ip, headers, signal }: Asking,
   ) {
     const key = idempotencyKey(headers)
-    const { type, model } = options
+    const { type, model, visibility = 'private' } = options
+    checkVisibility(visibility, { user_id: scopeOf(principal) }, 'batches')
     const { workflow, schema } = await workflowOf(options, principal!)
     const items = checkedItems(input, { type, model, schema, mostItems, mostBytes, nameOf })
     const { id } = await batches.add({ principal: principal!, ip, options, workflow, items, key })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { visibility } from '#kit'
 import { slug } from '../workflows/step.ts'
 import { batchTypes } from './rows.ts'
 
@@ -32,6 +33,7 @@ const options = {
   model: z.string().min(1).max(256).optional().meta({ description: 'Of the items that name none.' }),
   workflow: slug.optional().meta({ description: 'The workflow that is run with each item.' }),
   project: z.string().min(1).max(100).default('default').meta({ description: 'Of the calls.' }),
+  visibility: visibility.optional(),
   completion_window: completionWindow.default('24h'),
   use_provider_batch: z.enum(['auto', 'never']).default('auto').meta({
     description: 'The gateway makes each call itself either way: it uses no batches of providers yet.',

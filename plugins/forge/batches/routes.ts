@@ -1,6 +1,17 @@
 import { z } from 'zod'
 import { type Context, notFound, type Principal } from '#kernel'
-import { addEndRoutes, fileAnswer, listed, listOf, listQuery, scopeOf, shown, storedPage, usdOf } from '#kit'
+import {
+  addEndRoutes,
+  fileAnswer,
+  listed,
+  listOf,
+  listQuery,
+  onlyShared,
+  scopeOf,
+  shown,
+  storedPage,
+  usdOf,
+} from '#kit'
 import { batchPath as path } from '../addressed.ts'
 import type { Batches } from './batches.ts'
 import { type BatchRow, batchStatuses, isOver, itemStatuses } from './rows.ts'
@@ -16,11 +27,23 @@ export async function findBatch(
 ): Promise<BatchRow> {
   const user = scopeOf(principal)
   const row = await store.batches.get(id)
-  if (row && (user === undefined || row.principal.userId === user)) return row
+  if (row && (user === undefined || row.principal.userId === user || row.visibility === 'shared')) return row
   throw notFound(`There is no batch ${id}.`, { param: 'id' })
 }
 
-/** Batches: users see and end their own, admins all. */
+/** The same, for a change. Throws a forbidden for one that is only shared with the caller. */
+export async function findOwnBatch(
+  batches: Batches,
+  id: string,
+  principal: Principal | undefined,
+): Promise<BatchRow> {
+  const row = await findBatch(batches, id, principal)
+  const user = scopeOf(principal)
+  if (user === undefined || row.principal.userId === user) return row
+  throw onlyShared('The batch', 'id')
+}
+
+/** Batches: users see and end their own, and see those that are shared; admins all. */
 export function addBatchRoutes(context: Pick<Context<unknown>, 'route'>, batches: Batches): void {
   const { route } = context
   const { store, texts } = batches
@@ -31,7 +54,7 @@ export function addBatchRoutes(context: Pick<Context<unknown>, 'route'>, batches
     method: 'get',
     path,
     access: 'any',
-    summary: 'The batches, newest first: your own, or with an admin key all',
+    summary: 'The batches, newest first: your own and those that are shared, or with an admin key all',
     query: listQuery.extend({ status: z.enum(batchStatuses).optional() }),
     returns: listOf('batches', batchItem),
     throws: [403],
@@ -108,7 +131,7 @@ export function addBatchRoutes(context: Pick<Context<unknown>, 'route'>, batches
     },
     goesOn: 'The batch has not ended',
     returns: batchItem,
-    find: ({ id }, principal) => find(id, principal),
+    find: ({ id }, principal) => findOwnBatch(batches, id, principal),
     isOver: (row) => isOver(row),
     end: (row) => batches.cancel(row),
     delete: (row) => batches.delete(row),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { storedPrincipal } from '#kit'
+import { storedPrincipal, visibilities } from '#kit'
 
 export const batchTypes = ['chat', 'completion', 'embedding', 'workflow'] as const
 export type BatchType = (typeof batchTypes)[number]
@@ -30,6 +30,8 @@ export const batchRow = z.object({
   workflow: z.object({ id: z.string(), slug: z.string(), version: z.int(), steps: z.int() }).optional(),
   /** In whose name calls are made. */
   principal: storedPrincipal,
+  /** Private without it. */
+  visibility: z.enum(visibilities).optional(),
   ip: z.string(),
   project: z.string(),
   status: z.enum(batchStatuses),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { usdOf } from '#kit'
+import { usdOf, visibilities } from '#kit'
 import { batchPath } from '../addressed.ts'
 import { type BatchRow, batchStatuses, batchTypes, type ItemRow, itemStatuses } from './rows.ts'
 
@@ -20,6 +20,7 @@ export const batchItem = z.object({
   type: z.enum(batchTypes),
   name: nullable,
   user_id: nullable,
+  visibility: z.enum(visibilities),
   workflow_slug: nullable,
   workflow_version: z.int().nullable(),
   status: z.enum(batchStatuses),
@@ -67,6 +68,7 @@ export const shownBatch = (row: BatchRow): z.infer<typeof batchItem> => ({
   type: row.type,
   name: row.name ?? null,
   user_id: row.principal.userId ?? null,
+  visibility: row.visibility ?? 'private',
   workflow_slug: row.workflow?.slug ?? null,
   workflow_version: row.workflow?.version ?? null,
   status: row.status,

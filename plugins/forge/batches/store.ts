@@ -8,11 +8,15 @@ import {
   type Store,
   type Transaction,
 } from '#kernel'
+import { mergedPage } from '#kit'
 import { ItemStore } from './item-store.ts'
 import { type BatchRow, type BatchStatus, batchRow, isOver } from './rows.ts'
 
 /** Stands in the index for every user, or every status. No id is empty. */
 const any = ''
+
+/** Stands in the index for what is shared. No id is it. */
+const sharedPlace = 'shared'
 
 /** Which batches of a listing. */
 export interface BatchFilter {
@@ -35,8 +39,8 @@ export class BatchStore {
     this.batches = store.collection('batches', {
       schema: batchRow,
       indexes: {
-        listed: ({ principal, status, created_at }) =>
-          [principal.userId, any].flatMap((user) => [status, any].map((state) => [user, state, created_at])),
+        listed: ({ principal, visibility, status, created_at }) =>
+          [principal.userId, any, ...(visibility === 'shared' ? [sharedPlace] : [])].flatMap((user) => [status, any].map((state) => [user, state, created_at])),
         user: ({ principal }) => principal.userId,
         open_of: (row) => (isOver(row) ? undefined : (row.principal.userId ?? row.principal.keyId)),
         expires: (row) => (isOver(row) ? undefined : row.expires_at),
@@ -91,8 +95,12 @@ export class BatchStore {
     })
   }
 
-  list(filter: BatchFilter, page: PageOptions): Promise<Page<BatchRow>> {
-    return this.batches.list({ ...page, index: 'listed', equals: placeOf(filter), reverse: true })
+  /** Newest first; those that one user sees, or all. */
+  list({ user, status }: BatchFilter, page: PageOptions): Promise<Page<BatchRow>> {
+    const range = (place: string) => ({ index: 'listed', equals: placeOf({ user: place, status }) })
+    if (user === undefined) return this.batches.list({ ...page, ...range(any), reverse: true })
+    const ranges = [range(user), range(sharedPlace)]
+    return mergedPage(this.batches, ranges, ({ created_at }) => created_at, page)
   }
 
   count(filter: BatchFilter): Promise<number> {

@@ -4,7 +4,7 @@ import { nanoOf, storePrincipal } from '#kit'
 import { batchPath as path } from '../addressed.ts'
 import type { Batches } from './batches.ts'
 import { completionWindow, endOf, maxCost } from './input.ts'
-import { byId, findBatch } from './routes.ts'
+import { byId, findOwnBatch } from './routes.ts'
 import { type BatchRow, isOver } from './rows.ts'
 import { batchItem, shownBatch } from './shown.ts'
 
@@ -24,8 +24,8 @@ export function addTurnRoutes({ route }: Pick<Context<unknown>, 'route'>, batche
     returns: batchItem,
     throws: [403, 404, 409],
     async handle({ params: { id }, principal }) {
-      await batches.pause(await findBatch(batches, id, principal))
-      return shownBatch(await findBatch(batches, id, principal))
+      await batches.pause(await findOwnBatch(batches, id, principal))
+      return shownBatch(await findOwnBatch(batches, id, principal))
     },
   })
 
@@ -39,7 +39,7 @@ export function addTurnRoutes({ route }: Pick<Context<unknown>, 'route'>, batche
     returns: batchItem,
     throws: [403, 404, 409],
     async handle({ params: { id }, body, principal }) {
-      await findBatch(batches, id, principal)
+      await findOwnBatch(batches, id, principal)
       const resumed = await batches.resume(id, (row) =>
         row.status === 'paused' ? goingOnWith(row, body, principal!) : undefined,
       )
@@ -58,7 +58,7 @@ export function addTurnRoutes({ route }: Pick<Context<unknown>, 'route'>, batche
     returns: batchItem,
     throws: [403, 404, 409],
     async handle({ params: { id }, body, principal }) {
-      const before = await findBatch(batches, id, principal)
+      const before = await findOwnBatch(batches, id, principal)
       if (!isOver(before)) throw conflict('The batch has not ended.', { param: 'id' })
       await batches.store.items.reopen(id)
       const again = await batches.resume(id, (row) =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { callParams, messageContent } from '#kit'
+import { callParams, messageContent, visibility } from '#kit'
 import { memory } from './rows.ts'
 
 const name = z.string().min(1).max(200)
@@ -19,6 +19,7 @@ export const newSession = z.strictObject({
   params: params.optional(),
   memory: memory.default({ strategy: 'window', max_tokens: 8000 }),
   metadata: metadata.optional(),
+  visibility: visibility.default('private'),
 })
 
 /** A change of a session: absent fields stay as they are, null clears one. */
@@ -31,6 +32,7 @@ export const sessionChange = z
     params: params.nullable(),
     memory,
     metadata: metadata.nullable(),
+    visibility,
   })
   .partial()
 

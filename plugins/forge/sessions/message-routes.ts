@@ -3,7 +3,7 @@ import { type Context, jsonOrEvents, type ServerEvent, tooLarge } from '#kernel'
 import { callProblem, listed, listOf, listQuery, storedPage } from '#kit'
 import type { Settings } from '../settings.ts'
 import { newMessage } from './input.ts'
-import { byId, findSession, sessionsPath } from './routes.ts'
+import { byId, findOwnSession, findSession, sessionsPath } from './routes.ts'
 import { messageItem, shownMessage } from './shown.ts'
 import type { Exchanged, Talk, Talks } from './talks.ts'
 
@@ -51,7 +51,7 @@ export function addMessageRoutes(
     ],
     throws: [402, 403, 404, 409, 413, 429, 500, 502, 503, 504],
     async handle({ params: { id }, body: { content, stream }, principal, ip, signal }) {
-      await findSession(talks, id, principal)
+      await findOwnSession(talks, id, principal)
       if (Buffer.byteLength(JSON.stringify(content)) > settings.max_input_bytes)
         throw tooLarge(`A message may have ${settings.max_input_bytes} bytes.`, { param: 'content' })
       const sender = { principal: principal!, ip, signal }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, conflict, newId, type Principal } from '#kernel'
-import { listed, listOf, listQuery, scopeOf, shown, storedPage } from '#kit'
+import { checkVisibility, listed, listOf, listQuery, onlyShared, scopeOf, shown, storedPage } from '#kit'
 import { without } from '../fields.ts'
 import { newSession, sessionChange } from './input.ts'
 import type { SessionBody, SessionRow } from './rows.ts'
@@ -20,11 +20,23 @@ export async function findSession(
 ): Promise<SessionRow> {
   const user = scopeOf(principal)
   const row = await store.get(id)
-  if (row && (user === undefined || row.user_id === user)) return row
+  if (row && (user === undefined || row.user_id === user || row.visibility === 'shared')) return row
   throw unknownSession(id)
 }
 
-/** Sessions: users have their own, admins see all. */
+/** The same, for a change. Throws a forbidden for one that is only shared with the caller. */
+export async function findOwnSession(
+  talks: Talks,
+  id: string,
+  principal: Principal | undefined,
+): Promise<SessionRow> {
+  const row = await findSession(talks, id, principal)
+  const user = scopeOf(principal)
+  if (user === undefined || row.user_id === user) return row
+  throw onlyShared('The session', 'id')
+}
+
+/** Sessions: users have their own and see those that are shared, admins see all. */
 export function addSessionRoutes({ route }: Pick<Context<unknown>, 'route'>, talks: Talks): void {
   const { store, json } = talks
 
@@ -32,7 +44,7 @@ export function addSessionRoutes({ route }: Pick<Context<unknown>, 'route'>, tal
     method: 'get',
     path: sessionsPath,
     access: 'any',
-    summary: 'The sessions, newest first: your own, or with an admin key all',
+    summary: 'The sessions, newest first: your own and those that are shared, or with an admin key all',
     query: listQuery,
     returns: listOf('sessions', sessionItem),
     throws: [403],
@@ -53,14 +65,16 @@ export function addSessionRoutes({ route }: Pick<Context<unknown>, 'route'>, tal
     returns: sessionDetail,
     throws: [403, 409],
     async handle({ body, principal }) {
-      const { name, model, provider, memory, ...said } = body
+      const { name, model, provider, memory, visibility, ...said } = body
       const user_id = scopeOf(principal)
       const { tenant } = principal!
       const now = new Date().toISOString()
       const owner = { ...(user_id !== undefined && { user_id }), ...(tenant !== undefined && { tenant }) }
+      checkVisibility(visibility, owner, 'sessions')
       const row: SessionRow = {
         id: newId('sess_'),
         ...owner,
+        visibility,
         name,
         model,
         ...(provider !== undefined && { provider }),
@@ -99,14 +113,16 @@ export function addSessionRoutes({ route }: Pick<Context<unknown>, 'route'>, tal
     returns: sessionDetail,
     throws: [403, 404],
     async handle({ params: { id }, body, principal }) {
-      const session = await findSession(talks, id, principal)
-      const { name, model, provider, memory, ...said } = body
+      const session = await findOwnSession(talks, id, principal)
+      const { name, model, provider, memory, visibility, ...said } = body
+      if (visibility !== undefined) checkVisibility(visibility, session, 'sessions')
       const before = ((await json.read(session.body))?.value ?? {}) as SessionBody
       const text = await json.write(session, without(null, { ...before, ...said }))
       const changed = await store.change(id, ({ provider: old, ...row }) => {
         const next = provider === undefined ? old : provider
         return {
           ...row,
+          ...(visibility !== undefined && { visibility }),
           name: name ?? row.name,
           model: model ?? row.model,
           ...(next !== undefined && next !== null && { provider: next }),
@@ -131,7 +147,7 @@ export function addSessionRoutes({ route }: Pick<Context<unknown>, 'route'>, tal
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [403, 404, 409],
     async handle({ params: { id }, query: { force }, principal }) {
-      await findSession(talks, id, principal)
+      await findOwnSession(talks, id, principal)
       if (talks.isBusy(id) && !force)
         throw conflict('A message of the session waits for its answer. Wait for it, or say force=true.', {
           param: 'force',

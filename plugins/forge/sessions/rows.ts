@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { visibilities } from '#kit'
 
 export const strategies = ['window', 'summary', 'none'] as const
 
@@ -20,6 +21,8 @@ export const sessionRow = z.object({
   id: z.string(),
   user_id: z.string().optional(),
   tenant: z.string().optional(),
+  /** Private without it. */
+  visibility: z.enum(visibilities).optional(),
   name: z.string(),
   model: z.string(),
   provider: z.string().optional(),

@@ -48,6 +48,43 @@ async function* eventsOf(texts: AsyncIterable<string>) {
   }
 }
 
+test('what admins share is read by all and listed among their own, and changed by admins alone', async () => {
+  const ada = await forge.parts.gateway.signUp('ada-shares')
+  const refused = await api('POST', path, { model: 'gpt-4o-mini', visibility: 'shared' }, ada.key)
+  expect([refused.status, refused.body.error.param]).toEqual([403, 'visibility'])
+  const own = [await begin({}, ada.key)]
+  const hidden = await begin()
+  const id = await begin({ visibility: 'shared', name: 'For all' })
+  own.push(await begin({}, ada.key), await begin({}, ada.key))
+  await say(id, 'Hello all')
+  const get = (at = '') => api('GET', `${path}/${id}${at}`, undefined, ada.key)
+  expect((await get()).body).toMatchObject({ id, visibility: 'shared', user_id: null })
+  expect((await get('/messages')).body.total).toBe(2)
+  expect((await api('GET', `${path}/${hidden}`, undefined, ada.key)).status).toBe(404)
+  expect((await say(id, 'Me too', ada.key)).status).toBe(403)
+  expect((await api('PUT', `${path}/${id}`, { name: 'Mine' }, ada.key)).status).toBe(403)
+  expect((await api('DELETE', `${path}/${id}?force=true`, undefined, ada.key)).status).toBe(403)
+
+  const seen: string[] = []
+  let cursor = ''
+  for (let pages = 0; pages < 4; pages += 1) {
+    const { body } = await api('GET', `${path}?limit=1${cursor}`, undefined, ada.key)
+    expect([body.total, body.sessions.length, body.has_more]).toEqual([4, 1, pages < 3])
+    seen.push(body.sessions[0].id)
+    cursor = `&cursor=${body.next_cursor}`
+  }
+  expect(seen).toEqual([own[2], own[1], id, own[0]])
+  const { body: second } = await api('GET', `${path}?limit=2&offset=1`, undefined, ada.key)
+  expect(second.sessions.map((one: { id: string }) => one.id)).toEqual([own[1], id])
+  expect((await api('GET', `${path}?cursor=abc`, undefined, ada.key)).status).toBe(400)
+
+  const taken = await api('PUT', `${path}/${own[0]}`, { visibility: 'shared' }, ada.key)
+  expect(taken.status).toBe(403)
+  expect((await api('PUT', `${path}/${id}`, { visibility: 'private' })).body.visibility).toBe('private')
+  expect((await get()).status).toBe(404)
+  expect((await api('GET', path, undefined, ada.key)).body.total).toBe(3)
+})
+
 test('a session keeps what is said, and the model gets it', async () => {
   const id = await begin({ system_prompt: 'Be kind.', params: { temperature: 0 }, metadata: { of: 'test' } })
   expect(id).toMatch(/^sess_/)

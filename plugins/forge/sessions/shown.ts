@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type SealedJson, usdOf } from '#kit'
+import { type SealedJson, usdOf, visibilities } from '#kit'
 import { type MessageRow, memory, messageStatuses, type SessionBody, type SessionRow } from './rows.ts'
 
 const time = z.string().meta({ format: 'date-time' })
@@ -9,6 +9,7 @@ const nullable = z.string().nullable()
 export const sessionItem = z.object({
   id: z.string(),
   user_id: nullable,
+  visibility: z.enum(visibilities),
   name: z.string(),
   model: z.string(),
   provider: nullable,
@@ -47,6 +48,7 @@ export const messageItem = z.object({
 export const shownSession = (row: SessionRow): z.infer<typeof sessionItem> => ({
   id: row.id,
   user_id: row.user_id ?? null,
+  visibility: row.visibility ?? 'private',
   name: row.name,
   model: row.model,
   provider: row.provider ?? null,

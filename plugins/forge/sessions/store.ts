@@ -7,6 +7,7 @@ import {
   type PageOptions,
   type Store,
 } from '#kernel'
+import { mergedPage } from '#kit'
 import { type MessageRow, messageRow, type SessionRow, sessionRow } from './rows.ts'
 
 /** Bounds: sessions of one user, and of all admins together; messages of a session. */
@@ -14,7 +15,13 @@ const most = { sessions: 1000, messages: 10_000 }
 
 const admins = 'admins'
 
+/** Stands in the index for what is shared. No id is it. */
+const sharedPlace = 'shared'
+
 const ownerOf = ({ user_id }: Pick<SessionRow, 'user_id'>): string => user_id ?? admins
+
+const placesOf = (row: SessionRow): string[] =>
+  row.visibility === 'shared' ? [ownerOf(row), sharedPlace] : [ownerOf(row)]
 
 /** Sessions and their messages in the store. */
 export class SessionStore {
@@ -28,7 +35,7 @@ export class SessionStore {
       schema: sessionRow,
       indexes: {
         created: ({ created_at }) => created_at,
-        owner: (row) => [[ownerOf(row), row.created_at]],
+        owner: (row) => placesOf(row).map((place) => [place, row.created_at]),
         user: ({ user_id }) => user_id,
         last: ({ last_message_at, created_at }) => last_message_at ?? created_at,
       },
@@ -49,10 +56,11 @@ export class SessionStore {
     return this.#sessions.get(id)
   }
 
-  /** Newest first; of one user, or of all. */
+  /** Newest first; those that one user sees, or all. */
   list(user: string | undefined, page: PageOptions): Promise<Page<SessionRow>> {
-    const where = user === undefined ? { index: 'created' } : { index: 'owner', equals: [user] }
-    return this.#sessions.list({ ...where, ...page, reverse: true })
+    if (user === undefined) return this.#sessions.list({ index: 'created', ...page, reverse: true })
+    const ranges = [user, sharedPlace].map((place) => ({ index: 'owner', equals: [place] }))
+    return mergedPage(this.#sessions, ranges, ({ created_at }) => created_at, page)
   }
 
   count(user?: string): Promise<number> {

@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { visibilities } from '#kit'
+import { visibility } from '#kit'
 import { definition } from './definition.ts'
 import type { WorkflowRow } from './rows.ts'
 import { slug } from './step.ts'
 
 const name = z.string().min(1).max(200)
 const description = z.string().max(2000)
-const visibility = z.enum(visibilities).meta({ description: 'Only admins share, with all.' })
 
 /** A workflow with its first version. */
 export const newWorkflow = definition.extend({
