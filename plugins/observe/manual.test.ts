@@ -69,6 +69,14 @@ test('its cost is what was said, what the price makes of it, or not known', asyn
   })
 })
 
+test('reported without bodies it says that there were none, and not that they are gone', async () => {
+  const usage = { input: 1, output: 1 }
+  const { body } = await add({ model: 'm', usage })
+  expect(body).toMatchObject({ request: null, response: null, body_status: 'none' })
+  const { body: half } = await add({ model: 'm', usage, response: {} })
+  expect([half.response, half.body_status]).toEqual([{}, 'stored'])
+})
+
 test('its source is manual, whatever is claimed', async () => {
   const { status, body } = await add({ model: 'm', usage: { input: 1, output: 1 }, source: 'proxy' })
   expect(status).toBe(400)

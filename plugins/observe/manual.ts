@@ -158,8 +158,13 @@ export function manualRow(
     params_changed: [],
     facts: {},
     generation: undefined,
-    bodies: storesBodies ? 'stored' : 'off',
+    bodies: bodiesOf(input, storesBodies),
   }
+}
+
+function bodiesOf({ request, response }: Manual, storesBodies: boolean): TraceRow['bodies'] {
+  if ((request ?? response) === undefined) return 'none'
+  return storesBodies ? 'stored' : 'off'
 }
 
 /** A usage that no call can have counts as none. */

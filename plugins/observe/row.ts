@@ -59,6 +59,9 @@ export interface TraceRow extends TraceSummary {
   readonly generation: number | undefined
   /** Sealed: what it says in the words of its client and of providers, which it then does not say itself. */
   readonly words?: string
-  /** Whether bodies were stored; `redacted` when the request was refused before it had been inspected. */
-  readonly bodies: 'stored' | 'redacted' | 'off'
+  /**
+   * Whether bodies were stored; `redacted` when the request was refused before it had been inspected, `none` when it was reported
+   * without any.
+   */
+  readonly bodies: 'stored' | 'redacted' | 'none' | 'off'
 }

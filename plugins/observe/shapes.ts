@@ -156,7 +156,7 @@ export const traceDetail = traceItem.extend({
   facts: detail.meta({ description: 'Facts that modules recorded about the call, by name.' }),
   request: z.unknown(),
   response: z.unknown(),
-  body_status: z.enum(['stored', 'redacted', 'truncated', 'expired', 'erased', 'unreadable', 'off']),
+  body_status: z.enum(['stored', 'redacted', 'truncated', 'expired', 'erased', 'unreadable', 'none', 'off']),
 })
 
 export type TraceDetail = z.infer<typeof traceDetail>

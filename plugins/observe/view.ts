@@ -115,8 +115,7 @@ export function detailOf(row: TraceRow, bodies: Bodies | undefined): TraceDetail
 }
 
 function bodyStatus(row: TraceRow, bodies: Bodies | undefined): TraceDetail['body_status'] {
-  if (row.bodies === 'off') return 'off'
-  if (row.bodies === 'redacted') return 'redacted'
+  if (row.bodies !== 'stored') return row.bodies
   if (!bodies) return 'expired'
   if (bodies.erased) return bodies.unreadable ? 'unreadable' : 'erased'
   const { stream } = row.facts as { stream?: { truncated?: boolean } }
