@@ -89,7 +89,8 @@ async function* newestOf<T extends { readonly id: string }>(
 ): AsyncGenerator<T> {
   const heads = scans.map((scan) => scan[Symbol.asyncIterator]())
   try {
-    const rows = await Promise.all(heads.map(async (head) => rowOf(await head.next())))
+    const rows: (T | undefined)[] = []
+    for (const head of heads) rows.push(rowOf(await head.next()))
     for (;;) {
       let first = -1
       for (const [n, row] of rows.entries())

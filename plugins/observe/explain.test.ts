@@ -76,6 +76,10 @@ test('a call is explained: what ran and what it changed, what was skipped and wh
       },
     ],
   })
+  const { body: trace } = await gateway.api('GET', `/api/observe/traces/${told.trace_id}`)
+  const { version } = gateway.kernel.registry.get('outputcap').manifest!
+  const capped = trace.modules.find(({ module }: { module: string }) => module === 'outputcap')
+  expect(capped).toMatchObject({ version, verdict: 'clamped', changed: ['max_tokens'] })
   expect(moduleOf(told, 'outputcap')!.us).toBeGreaterThan(0)
   expect(moduleOf(told, 'secretscan')).toMatchObject({ outcome: 'skipped', condition: 'projects' })
   expect(moduleOf(told, 'ipfence')).toMatchObject({ outcome: 'off' })

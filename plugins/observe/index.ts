@@ -156,6 +156,7 @@ export default defineArea({
     )
     traceRoutes(context, {
       traces,
+      arrangements,
       rules,
       keptDays: (project) => daysOf(ages('traces'), project),
       added: finished,

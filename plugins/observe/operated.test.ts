@@ -20,6 +20,29 @@ test('hooks come in the order they ran, with their verdict and time', () => {
   ])
 })
 
+test('what a module changed stands at its first hook for the request, and at its last one for the answer', () => {
+  const at = (path: string) => ({ path, before: { type: 'absent' }, after: { type: 'null' } }) as const
+  const row = {
+    timings: [
+      ['a', 'request', 1000],
+      ['b', 'request', 20],
+      ['a', 'reply', 500],
+    ],
+    notes: [],
+    changes: [
+      ['a', 'request', [at('max_tokens'), at('messages[0]')]],
+      ['a', 'request', [at('max_tokens')]],
+      ['a', 'reply', [at('choices[0].message.content')]],
+      ['gone', 'request', [at('stop')]],
+    ],
+  } as const
+  expect(operatedModules(row).map(({ module, changed }) => [module, changed])).toEqual([
+    ['a', ['max_tokens', 'messages[0]']],
+    ['b', []],
+    ['a', ['choices[0].message.content']],
+  ])
+})
+
 test('a note about the reply belongs to the hook that saw it', () => {
   const row = {
     timings: [

@@ -7,6 +7,8 @@ interface Operated {
   readonly mode: 'enforce' | 'shadow'
   readonly verdict: string
   readonly ms: number
+  /** Paths of what it changed: of the request in its first hook, of the answer in its last one. */
+  readonly changed: readonly string[]
   readonly detail: Record<string, unknown> | null
 }
 
@@ -21,10 +23,20 @@ export function operatedModules({
   timings,
   notes,
   shadows = [],
-}: Pick<TraceRow, 'timings' | 'notes' | 'shadows'>): Operated[] {
-  return listed({ timings, notes }).map((operated) =>
+  changes = [],
+}: Pick<TraceRow, 'timings' | 'notes' | 'shadows' | 'changes'>): Operated[] {
+  const all = listed({ timings, notes }).map((operated): Operated =>
     shadows.includes(operated.module) ? { ...operated, mode: 'shadow' } : operated,
   )
+  for (const [module, of, differences] of changes) {
+    const isOwn = (operated: Operated): boolean => operated.module === module
+    const at = of === 'request' ? all.findIndex(isOwn) : all.findLastIndex(isOwn)
+    const operated = all[at]
+    if (!operated) continue
+    const paths = [...operated.changed, ...differences.map(({ path }) => path)]
+    all[at] = { ...operated, changed: [...new Set(paths)] }
+  }
+  return all
 }
 
 function listed({ timings, notes }: Pick<TraceRow, 'timings' | 'notes'>): Operated[] {
@@ -53,6 +65,7 @@ const passed = ([module, hook, us]: Timing): Operated => ({
   mode: 'enforce',
   verdict: 'passed',
   ms: us / 1000,
+  changed: [],
   detail: null,
 })
 
@@ -62,5 +75,6 @@ const noted = ([module, verdict, detail]: Note, timing: Timing | undefined): Ope
   mode: 'enforce',
   verdict,
   ms: (timing?.[2] ?? 0) / 1000,
+  changed: [],
   detail: detail ? { ...detail } : null,
 })

@@ -56,6 +56,14 @@ export const guardrail = z.object({
     .meta({ description: 'Whether the module runs in shadow and only records what it would have done.' }),
 })
 
+/** A choice on the way of a call, and its reason. */
+export const decision = z.object({
+  kind: z.string(),
+  chosen: z.string(),
+  considered: z.array(z.string()).optional(),
+  reason: z.string(),
+})
+
 /** A trace as listings and the live view show it. */
 export const traceItem = z.object({
   id: z.string(),
@@ -104,20 +112,13 @@ export const traceItem = z.object({
   guardrails: z.array(guardrail),
   params_dropped: z.array(z.string()),
   params_renamed: z.array(z.string()),
+  decisions: z.array(decision),
   chain_generation: z.int().nullable(),
 })
 
 export type TraceItem = z.infer<typeof traceItem>
 
 const detail = z.record(z.string(), z.unknown())
-
-/** A choice on the way of a call, and its reason. */
-export const decision = z.object({
-  kind: z.string(),
-  chosen: z.string(),
-  considered: z.array(z.string()).optional(),
-  reason: z.string(),
-})
 
 /** A try at a provider, without its time, which is in the unit of the surrounding object. */
 export const attempt = z.object({
@@ -139,20 +140,29 @@ export const traceDetail = traceItem.extend({
     description:
       'Ratings of users, and the mean of their scores from 0 to 1. Null where no plugin collects feedback.',
   }),
+  native_finish_reason: z.string().nullable().meta({
+    description:
+      'The provider’s own word for the end, as far as the stored answer has one that is not the `finish_reason`.',
+  }),
   attempts: z.array(attempt.extend({ latency_ms: ms.nullable() })),
   modules: z.array(
     z.object({
       module: z.string(),
+      version: z.string().nullable().meta({
+        description: 'Of its code. Null where the chain of that generation is not kept any more.',
+      }),
       hook: z.string().nullable(),
       mode: z
         .enum(['enforce', 'shadow'])
         .meta({ description: 'In shadow a module only records what it would have done.' }),
       verdict: z.string(),
       ms,
+      changed: z
+        .array(z.string())
+        .meta({ description: 'Paths of what it changed, without their content; none for streams.' }),
       detail: detail.nullable(),
     }),
   ),
-  decisions: z.array(decision),
   facts: detail.meta({ description: 'Facts that modules recorded about the call, by name.' }),
   request: z.unknown(),
   response: z.unknown(),

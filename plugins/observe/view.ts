@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { TraceFinding } from '#kernel'
+import type { Arranged, TraceFinding } from '#kernel'
 import { usdOf } from '#kit'
 import type { Bodies } from './body.ts'
 import { operatedModules } from './operated.ts'
@@ -65,6 +65,9 @@ export function itemOf(row: TraceRow): TraceItem {
       .filter((change) => change.startsWith('-'))
       .map((name) => name.slice(1)),
     params_renamed: row.params_changed.filter((change) => !change.startsWith('-')),
+    decisions: row.decisions.map(({ considered, ...rest }) =>
+      considered ? { ...rest, considered: [...considered] } : rest,
+    ),
     chain_generation: row.generation ?? null,
   }
 }
@@ -87,10 +90,16 @@ export function guardrailOf(found: TraceFinding): TraceItem['guardrails'][number
   }
 }
 
-/** The trace of a row with its bodies, if they are still there. */
-export function detailOf(row: TraceRow, bodies: Bodies | undefined): TraceDetail {
+/** The trace of a row with its bodies, if they are still there, and the chain that it ran on, if that is known. */
+export function detailOf(
+  row: TraceRow,
+  bodies: Bodies | undefined,
+  arrangement: readonly Arranged[] = [],
+): TraceDetail {
+  const versions = new Map(arrangement.map(({ name, version }) => [name, version]))
   return {
     ...itemOf(row),
+    native_finish_reason: nativeReasonIn(bodies?.response) ?? null,
     attempts: row.attempts.map((attempt) => ({
       n: attempt.n,
       provider: attempt.provider,
@@ -103,15 +112,25 @@ export function detailOf(row: TraceRow, bodies: Bodies | undefined): TraceDetail
       reason_next: attempt.reason_next ?? null,
     })),
     feedback: null,
-    modules: operatedModules(row),
-    decisions: row.decisions.map(({ considered, ...rest }) =>
-      considered ? { ...rest, considered: [...considered] } : rest,
-    ),
+    modules: operatedModules(row).map(({ module, changed, ...rest }) => ({
+      module,
+      version: versions.get(module) ?? null,
+      ...rest,
+      changed: [...changed],
+    })),
     facts: { ...row.facts },
     request: bodies?.request ?? null,
     response: bodies?.response ?? null,
     body_status: bodyStatus(row, bodies),
   }
+}
+
+/** The provider's own word for the end of the first choice of an answer. */
+function nativeReasonIn(response: unknown): string | undefined {
+  const { choices } = (response ?? {}) as { readonly choices?: unknown }
+  const [first] = Array.isArray(choices) ? (choices as readonly unknown[]) : []
+  const { native_finish_reason: native } = (first ?? {}) as { readonly native_finish_reason?: unknown }
+  return typeof native === 'string' ? native : undefined
 }
 
 function bodyStatus(row: TraceRow, bodies: Bodies | undefined): TraceDetail['body_status'] {

@@ -47,6 +47,7 @@ const listing = listOf('traces', traceItem).extend({
 
 interface Parts {
   readonly traces: Traces
+  readonly arrangements: Arrangements
   readonly rules: BodyRules
   /** Days that traces are kept. */
   readonly keptDays: (project: string) => number
@@ -55,9 +56,10 @@ interface Parts {
 }
 
 /** Lists, adds and shows traces. */
-export function traceRoutes(context: Context<unknown>, { traces, rules, keptDays, added }: Parts): void {
+export function traceRoutes(context: Context<unknown>, parts: Parts): void {
+  const { traces, arrangements, rules, keptDays, added } = parts
   const detail = async (row: TraceRow) => ({
-    ...detailOf(row, await traces.bodies(row.id)),
+    ...detailOf(row, await traces.bodies(row.id), await chainOf(arrangements, row)),
     feedback: (await context.find(Feedback)?.of(row.id)) ?? null,
   })
 
@@ -132,11 +134,16 @@ export function explainRoute(context: Context<unknown>, traces: Traces, arrangem
     returns: traceExplanation,
     async handle({ params: { id }, principal }) {
       const row = await readable(traces, id, principal)
-      const kept = row.generation === undefined ? undefined : await arrangements.of(row.generation, row.at)
+      const kept = await chainOf(arrangements, row)
       const shown = principal?.type === 'admin' ? kept : kept?.map(({ problem: _, ...rest }) => rest)
       return explained(row, shown, context.use(Pricing))
     },
   })
+}
+
+/** How the chain was arranged for a call; undefined where that is not known, or not any more. */
+async function chainOf(arrangements: Arrangements, { generation, at }: TraceRow) {
+  return generation === undefined ? undefined : arrangements.of(generation, at)
 }
 
 /** The row of a trace that the caller may read. Refuses one that does not fit what a trace is as if it were not there. */
