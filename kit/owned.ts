@@ -17,9 +17,7 @@ export interface Owned {
 }
 
 /** The visibility of a thing, as clients give it and see it. */
-export const visibility = z
-  .enum(visibilities)
-  .meta({ description: 'Only admins share, with all.' })
+export const visibility = z.enum(visibilities).meta({ description: 'Only admins share, with all.' })
 
 type Caller = Pick<Principal, 'type' | 'userId'>
 

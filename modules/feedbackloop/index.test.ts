@@ -90,11 +90,17 @@ test('a second opinion of the same user replaces the first', async () => {
 test('what was said is shown, changed and taken back by who said it and by admins, and scores follow', async () => {
   const model = 'gpt-4.1-mini'
   const id = await ask(ada.key, { model })
-  const said = await say({ trace_id: id, rating: 5, label: 'good', comment: 'Fine.', tags: ['a'], end_user: 'eve' })
+  const said = await say({
+    trace_id: id,
+    rating: 5,
+    label: 'good',
+    comment: 'Fine.',
+    tags: ['a'],
+    end_user: 'eve',
+  })
   const one = (method: string, key = ada.key, body?: object) =>
     gateway.api(method, `/api/trust/feedback/${said.body.id}`, body, key)
-  const score = async () =>
-    (await scores()).find(({ name }: { name: string }) => name === `openai/${model}`)
+  const score = async () => (await scores()).find(({ name }: { name: string }) => name === `openai/${model}`)
   const shown = await one('GET')
   expect([shown.status, shown.body]).toEqual([200, said.body])
   for (const [method, body] of [['GET'], ['PUT', { rating: 1 }], ['DELETE']] as const)

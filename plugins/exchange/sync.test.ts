@@ -74,6 +74,26 @@ test('environments are added, shown, changed and deleted, and what could not be 
   expect((await sync('push')).status).toBe(404)
 })
 
+test('of a local environment it is shown how many keys a push would change', async () => {
+  const config = { modules: { outputcap: { enabled: true } }, guardrails: { gr_a: rule('a') } }
+  const made = await api('POST', 'environments', { name: 'night', kind: 'local', config })
+  expect(made.body.drift).toEqual({ count: 2 })
+  const before = await stateOf(here)
+  const drift = async (name = 'night') => (await api('GET', `environments/${name}`)).body.drift
+  await patch(here, { guardrails: { gr_a: rule('a') } })
+  expect(await drift()).toEqual({ count: 1 })
+  expect((await sync('push', { source: 'live' }, 'night')).body.status).toBe('applied')
+  expect(await drift()).toEqual({ count: 0 })
+  await patch(here, { guardrails: { gr_a: { action: 'block' } } })
+  const { environments } = (await api('GET', 'environments')).body
+  expect(environments).toMatchObject([{ name: 'night', drift: { count: 1 } }])
+  expect((await stateOf(here)).generation).toBe(before.generation + 3)
+  await api('PUT', 'environments/night', { config: { nowhere: { a: {} } } })
+  expect(await drift()).toBeNull()
+  expect((await api('POST', 'environments', remote())).body.drift).toBeNull()
+  expect((await sync('push', { source: 'pack' }, 'night')).status).toBe(400)
+})
+
 test('a push makes the other gateway as this one, after a dry run that says so', async () => {
   await api('POST', 'environments', remote())
   await patch(here, { modules: { outputcap: { enabled: true } }, guardrails: { gr_a: rule('a') } })

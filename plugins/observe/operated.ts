@@ -25,8 +25,8 @@ export function operatedModules({
   shadows = [],
   changes = [],
 }: Pick<TraceRow, 'timings' | 'notes' | 'shadows' | 'changes'>): Operated[] {
-  const all = listed({ timings, notes }).map((operated): Operated =>
-    shadows.includes(operated.module) ? { ...operated, mode: 'shadow' } : operated,
+  const all = listed({ timings, notes }).map(
+    (operated): Operated => (shadows.includes(operated.module) ? { ...operated, mode: 'shadow' } : operated),
   )
   for (const [module, of, differences] of changes) {
     const isOwn = (operated: Operated): boolean => operated.module === module

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Context } from '#kernel'
-import { listed, listOf, listQuery, shown, storedPage } from '#kit'
-import { refuseSecrets } from '../content.ts'
+import { type Actor, Configuration, type Context, isGatewayError } from '#kernel'
+import { listed, listOf, listQuery, storedPage } from '#kit'
+import { filled, refuseSecrets } from '../content.ts'
 import {
   type EnvironmentRow,
   environmentFields,
@@ -12,14 +12,41 @@ import {
 import type { Environments } from '../environments.ts'
 
 const { description, url, auth_ref, config } = environmentFields
-const environmentItem = environmentRow.omit({ known_hashes: true })
-const itemOf = ({ known_hashes: _, ...row }: EnvironmentRow): z.infer<typeof environmentItem> => row
+const environmentItem = environmentRow.omit({ known_hashes: true }).extend({
+  drift: z.object({ count: z.int() }).nullable().meta({
+    description:
+      'How many keys a push would change. Null of a remote one, which only a dry run asks, and of one that cannot be pushed.',
+  }),
+})
 
 const path = '/api/exchange/environments/{name}'
 export const params = z.strictObject({ name: z.string().max(64) })
 
 /** The environments. */
-export function addEnvironmentRoutes({ route }: Context<unknown>, environments: Environments): void {
+export function addEnvironmentRoutes({ route, use }: Context<unknown>, environments: Environments): void {
+  const itemOf = async (
+    { known_hashes: _, ...row }: EnvironmentRow,
+    by: Actor,
+  ): Promise<z.infer<typeof environmentItem>> => ({ ...row, drift: await driftOf(row, by) })
+
+  /** Tries a push of a local environment. Keys of providers are left out: whether they are others cannot be told. */
+  async function driftOf({ kind, config }: Pick<EnvironmentRow, 'kind' | 'config'>, by: Actor) {
+    if (kind === 'remote') return null
+    let count = 0
+    const decide = (changes: readonly unknown[]) => {
+      count = changes.length
+      return { changes: [] }
+    }
+    try {
+      const options = { actor: { ...by, force: true }, isTrial: true, decide }
+      await use(Configuration).apply(async () => filled(config, {}, {}), options)
+      return { count }
+    } catch (error) {
+      if (!isGatewayError(error) || error.status >= 500) throw error
+      return null
+    }
+  }
+
   route({
     method: 'get',
     path: '/api/exchange/environments',
@@ -27,9 +54,10 @@ export function addEnvironmentRoutes({ route }: Context<unknown>, environments: 
     summary: 'The environments: named settings of this gateway, and other gateways',
     query: listQuery,
     returns: listOf('environments', environmentItem),
-    async handle({ query }) {
+    async handle({ query, ...by }) {
       const page = await storedPage(query, (window) => environments.rows.list(window))
-      return listed('environments', shown(page, itemOf), query)
+      const items = await Promise.all(page.items.map((row) => itemOf(row, by)))
+      return listed('environments', { ...page, items }, query)
     },
   })
 
@@ -49,9 +77,9 @@ export function addEnvironmentRoutes({ route }: Context<unknown>, environments: 
     status: 201,
     returns: environmentItem,
     throws: [409],
-    async handle({ body }) {
+    async handle({ body, ...by }) {
       refuseSecrets(body.config)
-      return itemOf(await environments.create(body))
+      return itemOf(await environments.create(body), by)
     },
   })
 
@@ -63,7 +91,7 @@ export function addEnvironmentRoutes({ route }: Context<unknown>, environments: 
     params,
     returns: environmentItem,
     throws: [404],
-    handle: async ({ params: { name } }) => itemOf(await environments.find(name)),
+    handle: async ({ params: { name }, ...by }) => itemOf(await environments.find(name), by),
   })
 
   route({
@@ -80,7 +108,7 @@ export function addEnvironmentRoutes({ route }: Context<unknown>, environments: 
     }),
     returns: environmentItem,
     throws: [404],
-    async handle({ params: { name }, body }) {
+    async handle({ params: { name }, body, ...by }) {
       if (body.config) refuseSecrets(body.config)
       return itemOf(
         await environments.change(name, (row) => ({
@@ -90,6 +118,7 @@ export function addEnvironmentRoutes({ route }: Context<unknown>, environments: 
           // Another gateway is one whose hash is not known.
           ...(body.url !== undefined && body.url !== row.url && { url: body.url, known_hashes: [] }),
         })),
+        by,
       )
     },
   })

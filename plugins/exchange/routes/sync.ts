@@ -24,6 +24,9 @@ export function addSyncRoutes({ route, use, fetch }: Context<unknown>, environme
         description:
           'To a remote gateway push sends what is set here, and pull sets here what is set there. Of a local environment push sets what it has, and pull takes what is set here into it.',
       }),
+      source: z.literal('live').default('live').meta({
+        description: 'What is set at the time, the one source there is.',
+      }),
       sections: z.array(z.string().max(100)).min(1).max(100).optional().meta({
         description: 'Only these sections.',
       }),

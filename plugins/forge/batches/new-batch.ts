@@ -24,7 +24,8 @@ export const userOf = ({ userId, keyId }: Pick<BatchRow['principal'], 'userId' |
 
 /** The row of a batch that is asked for. */
 export function newRow({ principal, ip, options, workflow, items, key }: Asked): BatchRow {
-  const { type, name, project, visibility, concurrency, max_attempts, max_cost_usd, completion_window } = options
+  const { type, name, project, visibility, concurrency, max_attempts, max_cost_usd, completion_window } =
+    options
   return {
     id: newId('batch_'),
     type,

@@ -40,7 +40,9 @@ export class BatchStore {
       schema: batchRow,
       indexes: {
         listed: ({ principal, visibility, status, created_at }) =>
-          [principal.userId, any, ...(visibility === 'shared' ? [sharedPlace] : [])].flatMap((user) => [status, any].map((state) => [user, state, created_at])),
+          [principal.userId, any, ...(visibility === 'shared' ? [sharedPlace] : [])].flatMap((user) =>
+            [status, any].map((state) => [user, state, created_at]),
+          ),
         user: ({ principal }) => principal.userId,
         open_of: (row) => (isOver(row) ? undefined : (row.principal.userId ?? row.principal.keyId)),
         expires: (row) => (isOver(row) ? undefined : row.expires_at),

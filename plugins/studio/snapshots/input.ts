@@ -1,15 +1,17 @@
 import { z } from 'zod'
-import { callParams, visibilities } from '#kit'
+import { callParams, visibility } from '#kit'
 import { label, slug } from '../input.ts'
 import { message } from '../playground/input.ts'
 import { match } from './match.ts'
 
 const text = z.string().min(1).max(100_000)
 
+const messages = z.array(message).min(1).max(200)
+
 const fields = {
   name: z.string().min(1).max(200),
   description: z.string().max(2000),
-  visibility: z.enum(visibilities).meta({ description: 'Only admins share, with all.' }),
+  visibility,
   match,
   expected_output: text.meta({ description: 'The pinned answer; without it the model is asked now.' }),
 }
@@ -27,7 +29,8 @@ export const snapshotInput = z
     provider: z.string().min(1).max(100),
     system: text,
     prompt: text,
-    messages: z.array(message).min(1).max(200),
+    messages,
+    input: z.union([text, messages]).meta({ description: 'Another name for `prompt` or `messages`.' }),
     params: callParams,
     project: z.string().min(1).max(100).meta({ description: 'Of the call, where one is made.' }),
   })

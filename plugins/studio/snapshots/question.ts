@@ -27,6 +27,7 @@ const own = [
   'system',
   'prompt',
   'messages',
+  'input',
   'params',
 ] as const
 
@@ -59,14 +60,20 @@ async function asked(studio: Studio, input: SnapshotInput, caller: Principal): P
     const param = version === undefined ? 'template_label' : 'template_version'
     throw badRequest(`body ${param}: there is no template_slug.`, { param })
   }
-  if (input.prompt !== undefined && input.messages !== undefined)
-    throw badRequest('body messages: send either `prompt` or `messages`.', { param: 'messages' })
+  const { input: said } = input
+  const { prompt = typeof said === 'string' ? said : undefined } = input
+  const { messages = Array.isArray(said) ? said : undefined } = input
+  const given = [input.prompt, input.messages, said].filter((one) => one !== undefined)
+  if (given.length > 1) {
+    const param = said === undefined ? 'messages' : 'input'
+    throw badRequest(`body ${param}: send one of \`prompt\`, \`messages\` and \`input\`.`, { param })
+  }
   const at = { slug: 'template_slug', version: 'template_' }
   const pinned =
     slug === undefined ? undefined : await pinTemplate(studio, slug, { version, label }, caller, at)
   const model = input.model ?? pinned?.model
   if (model === undefined) throw badRequest('body model: is missing.', { param: 'model' })
-  const { provider, params, name, variables, system, prompt, messages } = input
+  const { provider, params, name, variables, system } = input
   const arm: Arm = { id: name, model, provider, params, weight: 1, template: pinned?.template }
   const one = { name, variables, system, prompt, messages, weight: 1 }
   return {

@@ -183,3 +183,17 @@ test.each<[string, object]>([
   const refused = await api('POST', '/snapshots', { ...question, expected_output: 'x', ...more })
   expect(refusalOf(refused)).toEqual([400, param])
 })
+
+test('a question may be given as `input`, a text or messages', async () => {
+  const messages = [{ role: 'user', content: 'Which colour is the sea?' }]
+  for (const [input, asked] of [
+    ['Which colour is the sky?', [{ role: 'user', content: 'Which colour is the sky?' }]],
+    [messages, messages],
+  ] as const) {
+    parts.upstream.reply({ content: 'Blue.' })
+    await save({ prompt: undefined, input })
+    expect(parts.upstream.last().body).toMatchObject({ messages: asked })
+  }
+  const twice = await api('POST', '/snapshots', { ...question, input: 'x' })
+  expect([twice.status, twice.body.error.param]).toEqual([400, 'input'])
+})

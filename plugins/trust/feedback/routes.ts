@@ -84,7 +84,9 @@ const input = z.strictObject({
 const change = z
   .strictObject({
     rating: z.number().nullable(),
-    scale: scale.meta({ description: 'Of the rating; without it the rating is on the scale of the one before.' }),
+    scale: scale.meta({
+      description: 'Of the rating; without it the rating is on the scale of the one before.',
+    }),
     label: short.nullable(),
     comment: long.nullable(),
     tags: input.shape.tags.unwrap().nullable(),
@@ -246,7 +248,10 @@ function demandOpinion({ rating, label, comment, correction }: Partial<Said>): v
 }
 
 /** What is said once it was changed. Throws a bad request for a rating that is not on its scale. */
-function saidAfter(said: Said, { rating, scale: wanted, user_email, tags, ...texts }: z.infer<typeof change>): Said {
+function saidAfter(
+  said: Said,
+  { rating, scale: wanted, user_email, tags, ...texts }: z.infer<typeof change>,
+): Said {
   const { rating: ratedAs, scale: ratedOn, score: _, ...rest } = said
   const rated = rating === undefined ? ratedAs : (rating ?? undefined)
   const on = rated === undefined ? undefined : (wanted ?? ratedOn ?? scaleOf(rated))

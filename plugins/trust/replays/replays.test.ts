@@ -124,9 +124,7 @@ describe('a replay', () => {
     expect((await remove(over.id, other.key)).status).toBe(404)
     expect((await remove(over.id)).body).toEqual({ deleted: true, id: over.id })
     expect((await remove(over.id, gateway.adminKey)).status).toBe(404)
-    await expect
-      .poll(async () => (await gateway.api('GET', `/api/observe/traces/${run}`)).status)
-      .toBe(200)
+    await expect.poll(async () => (await gateway.api('GET', `/api/observe/traces/${run}`)).status).toBe(200)
 
     upstream.reset()
     upstream.reply({ content: 'late', delayMs: 20_000 })
