@@ -101,7 +101,7 @@ export function addReplayRoutes({ route, use, find }: Context<unknown>, replays:
     returns: detail,
     throws: [403, 404],
     async handle({ params, principal }) {
-      const row = await find(params.id, principal)
+      const row = await replayOf(params.id, principal)
       return { ...itemOf(row), replay_output: await outputOf(row) }
     },
   })
@@ -118,7 +118,7 @@ export function addReplayRoutes({ route, use, find }: Context<unknown>, replays:
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [403, 404, 409],
     async handle({ params, query: { force }, principal }) {
-      const { id, status } = await find(params.id, principal)
+      const { id, status } = await replayOf(params.id, principal)
       if (!force && (status === 'queued' || status === 'running'))
         throw conflict('The replay has not ended. Say force=true to end it first.', { param: 'force' })
       await replays.delete(id)
@@ -127,7 +127,7 @@ export function addReplayRoutes({ route, use, find }: Context<unknown>, replays:
   })
 
   /** One of the caller, or with an admin key any. Throws a not found. */
-  async function find(id: string, principal: Principal | undefined): Promise<ReplayRow> {
+  async function replayOf(id: string, principal: Principal | undefined): Promise<ReplayRow> {
     const user = scopeOf(principal)
     const row = await replays.get(id)
     if (row && (user === undefined || row.principal.userId === user)) return row
