@@ -1,11 +1,12 @@
 import { createHash, verify } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { scaffold } from '../bin/cli/plugin/scaffold.ts'
 import { ask, textOf } from './ask.ts'
 import { adminKey } from './harness.ts'
 import { type GatewayProcess, startProcess } from './process.ts'
@@ -32,8 +33,11 @@ beforeAll(async () => {
   upstream = await startUpstream()
   await new Promise<void>((resolve) => moderation.listen(0, '127.0.0.1', resolve))
   home = await mkdtemp(path.join(tmpdir(), 'switchyard-documented-'))
+  const area = path.join(home, 'plugins', 'fresharea')
+  await mkdir(area, { recursive: true })
+  for (const [name, text] of await scaffold('fresharea', 'area')) await writeFile(path.join(area, name), text)
   const config = {
-    plugin_dirs: [folder],
+    plugin_dirs: [folder, 'plugins'],
     providers: {
       openai: { base_url: upstream.baseUrl(), api_key: 'sk-test' },
       far: { type: 'openai', base_url: 'https://models.example.com/v1', api_key: 'sk-far', region: 'us' },
@@ -72,6 +76,9 @@ async function api(
 
 const change = (id: string, setting: object) => api('PUT', `/api/plugins/${id}`, setting)
 
+/** Names that every object of JavaScript has something under. */
+const inherited = ['constructor', 'toString', '__proto__']
+
 /** Runs `during` with a plugin switched on. */
 async function withPlugin(id: string, config: object, during: () => Promise<void>): Promise<void> {
   await change(id, { enabled: true, config })
@@ -103,6 +110,18 @@ test('every plugin that a page shows is one of the examples, and every example i
     }
   }
   expect(shown.sort()).toEqual(ids)
+})
+
+test('a new area counts calls of every model, whatever a user calls it', async () => {
+  await withPlugin('fresharea', {}, async () => {
+    for (const model of [...inherited, ...inherited])
+      await ask(
+        { url: gateway.url, adminKey },
+        { body: { model, messages: [{ role: 'user', content: 'hello' }] } },
+      )
+    const counted = async () => (await api('GET', '/api/fresharea/calls')).models
+    await expect.poll(counted).toEqual(inherited.map((model) => ({ model, calls: 2 })))
+  })
 })
 
 test('teamtag refuses calls without the tag, in the error of their wire, and names the team of others', async () => {
@@ -207,6 +226,23 @@ test('residency keeps calls of a project in their regions, and on this network w
       400,
       { type: 'no_target', module: 'residency', message: expect.stringContaining('it is in us') },
     ])
+  })
+})
+
+test('residency and brand leave alone projects and models that they have no entry for, whatever the name', async () => {
+  const body = (model: string) => ({ model, messages: [{ role: 'user', content: 'hello' }] })
+  const target = { url: gateway.url, adminKey }
+  await withPlugin('residency', { projects: { health: ['eu'] } }, async () => {
+    for (const name of inherited) {
+      const { body: answer } = await ask(target, { headers: { 'x-project': name }, body: body('far/model') })
+      expect([name, answer.error]).toEqual([name, expect.objectContaining({ type: 'upstream_error' })])
+    }
+  })
+  await withPlugin('brand', { models: { 'gpt-4o-mini': 'acme-small' } }, async () => {
+    for (const name of inherited) {
+      upstream.reply({ content: ['fine'] })
+      expect((await ask(target, { body: body(`openai/${name}`) })).body).toMatchObject({ model: name })
+    }
   })
 })
 

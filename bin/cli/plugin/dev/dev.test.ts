@@ -153,7 +153,9 @@ test('areas and providers are shown to people, and what is no plugin is refused'
   expect(area!.out).toMatch(/^tally 0\.1\.0, an area, in tally, on a gateway with the mock provider\.\n/)
   expect(area!.out).toMatch(/Request +unchanged/)
   expect(area!.out).toMatch(/Answer +plain +200 {2}\S.*\n +streamed +200 {2}\S/)
-  expect(area!.out).toMatch(/Routes +GET \/api\/tally\/calls: 200 {"calls":{"gpt-4o-mini":\d+}}/)
+  expect(area!.out).toMatch(
+    /Routes +GET \/api\/tally\/calls: 200 {"models":\[{"model":"gpt-4o-mini","calls":\d+}\]}/,
+  )
   expect(area!.out).toMatch(/Checks: (\d+) of \1 passed\./)
   expect(provider!.out).toMatch(/"model": "large"/)
   expect(provider!.out).toMatch(/plain +200/)

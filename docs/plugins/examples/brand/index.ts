@@ -9,9 +9,10 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings: { models } }) {
+  setup({ settings }) {
+    const names = new Map(Object.entries(settings.models))
     const renamed = <T extends { model?: string }>(said: T): T => {
-      const model = said.model === undefined ? undefined : models[said.model]
+      const model = said.model === undefined ? undefined : names.get(said.model)
       return model === undefined ? said : { ...said, model }
     }
     return {

@@ -9,14 +9,15 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings: { projects } }) {
+  setup({ settings }) {
+    const projects = new Map(Object.entries(settings.projects))
     return {
       eligible({ local, region }, { context }) {
-        const regions = projects[context.project]
+        const regions = projects.get(context.project)
         if (!regions || local || (region !== undefined && regions.includes(region))) return undefined
         return `it is ${region === undefined ? 'in a region that is not known' : `in ${region}`}`
       },
-      prefers: ({ local }, { context }) => (local && context.project in projects ? 1 : 0),
+      prefers: ({ local }, { context }) => (local && projects.has(context.project) ? 1 : 0),
     }
   },
 })
