@@ -2,20 +2,22 @@ import { glob, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { hookNames } from '../kernel/chain/returned.ts'
 
-/** The commands of a page, each with its continued lines and its quoted body. */
-function commandsOf(page: string): string[] {
-  const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => block!)
-  return blocks.flatMap((block) => block.replaceAll('\\\n', ' ').split(/^(?=curl )/m))
-}
+/** The commands of a block, each to the end of its line or of a text that it quotes. */
+const curls = /\bcurl\b(?:'[^']*'|"(?:\\.|[^"\\])*"|\\\n|[^'"\n])*/g
 
-test('commands of the documentation that send JSON say so: without a type it is refused', async () => {
-  const pages = ['README.md', ...(await Array.fromAsync(glob('docs/**/*.md')))]
-  const all = await Promise.all(
-    pages.map(async (page) => commandsOf(await readFile(page, 'utf8')).map((command) => ({ page, command }))),
-  )
-  const sending = all.flat().filter(({ command }) => /^curl .* (?:-d|--data\S*) /s.test(command))
-  expect(sending.length).toBeGreaterThan(10)
-  expect(sending.filter(({ command }) => !/content-type: /i.test(command))).toEqual([])
+test('every curl of the pages that sends JSON says so: the gateway answers 415 otherwise', async () => {
+  const seen: string[] = []
+  const silent: string[] = []
+  for await (const page of glob(['*.md', 'docs/**/*.md', 'examples/*/*.md'])) {
+    for (const [, block = ''] of (await readFile(page, 'utf8')).matchAll(/^ *```sh\n(.*?)^ *```$/gms))
+      for (const [command] of block.matchAll(curls)) {
+        if (!/\s(-d|--data|--json)\b/.test(command)) continue
+        seen.push(command)
+        if (!/content-type: |--json\b/i.test(command)) silent.push(`${page}: ${command}`)
+      }
+  }
+  expect(seen.length).toBeGreaterThan(20)
+  expect(silent).toEqual([])
 })
 
 test('each hook of modules is described, and none that there is not', async () => {
