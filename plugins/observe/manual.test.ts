@@ -77,6 +77,14 @@ test('reported without bodies it says that there were none, and not that they ar
   expect([half.response, half.body_status]).toEqual([{}, 'stored'])
 })
 
+test("the provider's own word for the end is read from the answer, where it has one", async () => {
+  const reason = async (choices: unknown) =>
+    (await add({ model: 'm', response: { choices } })).body.native_finish_reason
+  expect(await reason([{ finish_reason: 'stop', native_finish_reason: 'end_turn' }])).toBe('end_turn')
+  expect(await reason([{ finish_reason: 'stop' }])).toBeNull()
+  for (const odd of ['x', null, [], [null], [{ native_finish_reason: 7 }]]) expect(await reason(odd)).toBeNull()
+})
+
 test('its source is manual, whatever is claimed', async () => {
   const { status, body } = await add({ model: 'm', usage: { input: 1, output: 1 }, source: 'proxy' })
   expect(status).toBe(400)
