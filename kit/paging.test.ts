@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Collection, ListOptions } from '../storage/index.ts'
 import { runs } from '../test/suite/runs.ts'
-import { pageOf, storedPage } from './paging.ts'
+import { mergedPage, pageOf, storedPage } from './paging.ts'
 
 const idOf = (text: string): string => text
 
@@ -78,4 +79,52 @@ test('a cursor that the store does not know is refused, and what else goes wrong
   await expect(storedPage(query, () => Promise.reject(wrong))).rejects.toBe(wrong)
   const broken = new Error('broken')
   await expect(storedPage({ ...query, cursor: 'x' }, () => Promise.reject(broken))).rejects.toBe(broken)
+})
+
+interface Timed {
+  readonly id: string
+  readonly time: string
+  readonly of: string
+}
+
+/** Rows as a collection has them in an index of whose they are and of their times. */
+function indexed(all: readonly Timed[]): Pick<Collection<Timed>, 'scan' | 'count'> {
+  const before = (a: Timed, b: Timed) => a.time > b.time || (a.time === b.time && a.id > b.id)
+  const within = ({ equals, to }: ListOptions) =>
+    all
+      .filter((row) => row.of === equals && (to === undefined || row.time < String(to)))
+      .toSorted((a, b) => (before(a, b) ? -1 : 1))
+  return {
+    async *scan(options = {}) {
+      for (const row of within(options)) yield [row.id, row]
+    },
+    count: async (options = {}) => within(options).length,
+  }
+}
+
+test('the pages of several ranges have each row once, the newest first, also of one time', async () => {
+  const rows = fc.array(
+    fc.record({ time: fc.constantFrom('a', 'b', 'c'), of: fc.constantFrom('x', 'y', 'z') }),
+    {
+      maxLength: 20,
+    },
+  )
+  const property = fc.asyncProperty(rows, fc.integer({ min: 1, max: 6 }), async (given, limit) => {
+    const all = given.map((row, n) => ({ ...row, id: `id${String(n).padStart(2, '0')}` }))
+    const wanted = all
+      .filter(({ of }) => of !== 'z')
+      .toSorted((a, b) => (a.time + a.id > b.time + b.id ? -1 : 1))
+    const found: Timed[] = []
+    let after: string | undefined
+    do {
+      const ranges = [{ equals: 'x' }, { equals: 'y' }]
+      const options = { limit, ...(after !== undefined && { after }) }
+      const page = await mergedPage(indexed(all), ranges, ({ time }) => time, options)
+      expect([page.total, page.unreadable]).toEqual([wanted.length, undefined])
+      found.push(...page.items)
+      after = page.next
+    } while (after !== undefined)
+    expect(found).toEqual(wanted)
+  })
+  await fc.assert(property, { numRuns: 100 })
 })
