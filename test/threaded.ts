@@ -21,6 +21,8 @@ export interface ThreadedGateway {
   readonly upstream: Upstream
   /** A chat on a connection of its own, which the system gives to any thread. */
   chat(body: object, more?: Readonly<Record<string, string>>): Sent
+  /** Another call, as a chat is sent. */
+  post(at: string, body: object): Sent
   /** The body of the answer to a management request. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   api(method: string, at: string, body?: object): Promise<any>
@@ -44,6 +46,7 @@ export async function startThreaded(threads: number, config: object): Promise<Th
   return {
     upstream,
     chat: (body, more) => send(`${gateway.url}/v1/chat/completions`, body, more),
+    post: (at, body) => send(gateway.url + at, body),
     async api(method, at, body) {
       const response = await fetch(gateway.url + at, {
         method,

@@ -45,6 +45,7 @@ export function addResponses(context: Context<unknown>, limits: Limits): void {
         return undefined
       }
     },
+    inEachThread: (run) => context.inEachThread('responses written', run),
   })
   context.every(sweepMs, () => stored.sweep())
   context.own(() => stored.written())

@@ -25,14 +25,31 @@ afterAll(async () => {
 const secrets = new AesSecrets(new Uint8Array(32))
 const log = createLog({ level: 'silent', stream: { write: () => {} } })
 
-const stored = (name: string, limits: { days?: number; perUser?: number } = {}) =>
+type InEachThread = ConstructorParameters<typeof StoredResponses>[0]['inEachThread']
+
+const stored = (
+  name: string,
+  limits: { days?: number; perUser?: number } = {},
+  inEachThread: InEachThread = (run) => run,
+) =>
   new StoredResponses({
     store: engine.namespace(name),
     log,
     limits: { days: 30, perUser: 1000, ...limits },
     seal: (_, text) => secrets.encrypt(text),
     open: async (text) => (text.startsWith('enc:') ? secrets.decrypt(text) : undefined),
+    inEachThread,
   })
+
+/** The same responses as two threads have them. */
+function inTwoThreads(name: string): readonly [StoredResponses, StoredResponses] {
+  const runs: (() => Promise<void>)[] = []
+  const inEachThread: InEachThread = (run) => {
+    runs.push(run)
+    return async () => void (await Promise.all(runs.map((each) => each())))
+  }
+  return [stored(name, {}, inEachThread), stored(name, {}, inEachThread)]
+}
 
 const kept = (id: string, previous: string | null = null): Kept => ({
   response: { id, object: 'response', status: 'completed', output: [], previous_response_id: previous },
@@ -117,6 +134,15 @@ describe('stored responses', () => {
     await one.forget('ada')
     await expect(one.get('ada', 'r1')).rejects.toMatchObject(missing)
     await one.get('bob', 'r2')
+  })
+
+  test('go with their user, also those that another thread is writing', async () => {
+    const [one, other] = inTwoThreads('elsewhere')
+    other.put('ada', kept('r1'))
+    expect(await one.count('ada')).toBe(1)
+    other.put('ada', kept('r2'))
+    expect(await one.forget('ada')).toBe(2)
+    for (const id of ['r1', 'r2']) await expect(other.get('ada', id)).rejects.toMatchObject(missing)
   })
 
   test('are not kept where days are 0', () => {

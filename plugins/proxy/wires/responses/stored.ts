@@ -24,6 +24,8 @@ export interface StoredParts {
   readonly seal: (owner: string, text: string) => Awaitable<string>
   /** Undefined for what was erased, or cannot be opened. */
   readonly open: (text: string) => Promise<string | undefined>
+  /** Gives a function that runs another in every thread. */
+  readonly inEachThread: (run: () => Promise<void>) => () => Promise<void>
 }
 
 /** A response that is being written. */
@@ -52,17 +54,20 @@ const dayMs = 86_400_000
 
 /**
  * Responses of users, each its caller's own. They are encrypted: they hold what guards keep from providers and from
- * records. A response can be read as soon as it is put, and is on disk soon after.
+ * records. A response can be read in every thread as soon as it is put, and is on disk soon after.
  */
 export class StoredResponses {
   readonly #parts: StoredParts
   readonly #rows: Collection<Row>
+  /** Those of this thread. */
   readonly #writing = new Map<string, Writing>()
+  readonly #writtenInAll: () => Promise<void>
   /** Users that may have too many. */
   readonly #grown = new Set<string>()
 
   constructor(parts: StoredParts) {
     this.#parts = parts
+    this.#writtenInAll = parts.inEachThread(() => this.written())
     this.#rows = parts.store.collection('responses', {
       schema: row,
       indexes: { owned: ({ owner, created }) => [[owner, created]], created: ({ created }) => created },
@@ -89,9 +94,10 @@ export class StoredResponses {
     return (await this.#turn(owner, id, param)).kept
   }
 
+  /** Deletes a response. No thread has it any more then, not as one that is being written either. */
   async delete(owner: string, id: string): Promise<void> {
     await this.#turn(owner, id, 'response_id')
-    await this.#writing.get(id)?.done
+    await this.#writtenInAll()
     await this.#rows.delete(id)
   }
 
@@ -108,13 +114,13 @@ export class StoredResponses {
 
   /** How many responses an owner has. */
   async count(owner: string): Promise<number> {
-    await this.written()
+    await this.#writtenInAll()
     return this.#rows.count({ index: 'owned', equals: owner })
   }
 
   /** Deletes all responses of an owner, and returns how many. */
   async forget(owner: string): Promise<number> {
-    await this.written()
+    await this.#writtenInAll()
     let deleted = 0
     for await (const [id] of this.#rows.scan({ index: 'owned', equals: owner })) {
       if (await this.#rows.delete(id)) deleted += 1
@@ -137,7 +143,7 @@ export class StoredResponses {
     }
   }
 
-  /** Resolves when what was put is on disk, or could not be put there. */
+  /** Resolves when what was put in this thread is on disk, or could not be put there. */
   async written(): Promise<void> {
     await Promise.all([...this.#writing.values()].map(({ done }) => done))
   }
@@ -156,9 +162,17 @@ export class StoredResponses {
   async #turn(owner: string, id: string, param: string): Promise<Pick<Writing, 'kept' | 'previous'>> {
     const writing = this.#writing.get(id)
     if (writing?.owner === owner) return writing
-    const row = !writing && isId(id) ? await this.#rows.get(id) : undefined
+    const row = !writing && isId(id) ? await this.#row(id) : undefined
     const text = row?.owner === owner ? await this.#parts.open(row.kept) : undefined
     if (row && text !== undefined) return { kept: JSON.parse(text) as Kept, previous: row.previous }
     throw notFound(`There is no response ${id}: it was not stored, or it has been deleted.`, { param })
+  }
+
+  /** A row of the store, in which another thread may be about to put it: clients come back on any connection. */
+  async #row(id: string): Promise<Row | undefined> {
+    const row = await this.#rows.get(id)
+    if (row) return row
+    await this.#writtenInAll()
+    return this.#rows.get(id)
   }
 }
