@@ -1,6 +1,5 @@
 import { glob, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { hookNames } from '../kernel/chain/returned.ts'
 
 /** The commands of a block, each to the end of its line or of a text that it quotes. */
 const curls = /\bcurl\b(?:'[^']*'|"(?:\\.|[^"\\])*"|\\\n|[^'"\n])*/g
@@ -18,11 +17,4 @@ test('every curl of the pages that sends JSON says so: the gateway answers 415 o
   }
   expect(seen.length).toBeGreaterThan(20)
   expect(silent).toEqual([])
-})
-
-test('each hook of modules is described, and none that there is not', async () => {
-  const page = await readFile('docs/modules.md', 'utf8')
-  const [, table] = /^## Hooks\n(.*?)^## /ms.exec(page)!
-  const described = [...table!.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
-  expect(described.toSorted()).toEqual(hookNames.toSorted())
 })

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { callWith } from '../../test/chain.ts'
 import { StreamReply, WholeReply } from '../call/reply.ts'
@@ -10,6 +11,7 @@ import {
   checkedReply,
   checkedSpans,
   checkedStep,
+  hookNames,
 } from './returned.ts'
 
 /** What hooks return is taken as it is, or a failure of theirs that says what was expected and what came. */
@@ -47,6 +49,13 @@ test.each<[object]>([
   [{ request: undefined, detect: undefined, reveal: undefined, stream: undefined, reply: undefined }],
 ])('hooks %# are taken as they are', (hooks) => {
   expect(checkedHooks(hooks)).toBe(hooks)
+})
+
+test('the page for authors lists every hook once, and no other', async () => {
+  const page = await readFile('docs/modules.md', 'utf8')
+  const [, table = ''] = /^## Hooks$(.*?)^## /ms.exec(page) ?? []
+  const listed = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
+  expect(listed.sort()).toEqual([...hookNames].sort())
 })
 
 test('no hooks at all are none', () => {

@@ -24,7 +24,7 @@ const functions = [
   'settled',
 ] as const
 
-export const hookNames: string[] = [...functions, 'stream', 'detect', 'reveal', 'show', 'pure']
+export const hookNames: readonly string[] = [...functions, 'stream', 'detect', 'reveal', 'show', 'pure']
 
 const shown = ['body', 'stream', 'error', 'headers']
 

@@ -93,3 +93,27 @@ test('a module is not switched on with a binding that cannot start, which is nam
   await gateway.module('counter', { enabled: true })
   expect(Object.keys(await headers())).toEqual(['x-counter'])
 })
+
+test('a module that offers a route in setup has no bindings: the refusal names the one to remove, and then it runs', async () => {
+  const offering = moduleCode(`
+    ctx.route({
+      method: 'get', path: '/api/counter', access: 'admin', summary: 'Count', returns: settings, handle: () => ({}),
+    })
+    return { request(call) { call.trace.header('x-counter', 'here') } }
+  `)
+  const manifest = { permissions: ['routes'] }
+  await writePlugin(folder, 'counter', { manifest, files: { 'index.js': offering } })
+  await rescan()
+  await gateway.module('counter', { enabled: false })
+  expect((await bind('a')).status).toBe(201)
+  const { status, body } = await gateway.api('PUT', '/api/proxy/modules/counter', { enabled: true })
+  expect([status, body.error.message]).toEqual([
+    409,
+    expect.stringMatching(/has already;.* in once\..* without the binding counter\/a: remove it/),
+  ])
+  expect((await gateway.api('DELETE', '/api/proxy/modules/counter/bindings/a')).status).toBe(200)
+  await gateway.module('counter', { enabled: true })
+  const refused = await bind('a')
+  expect([refused.status, refused.body.error.message]).toEqual([409, expect.stringContaining('in once')])
+  expect(Object.keys(await headers())).toEqual(['x-counter'])
+})

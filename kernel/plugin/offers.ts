@@ -70,6 +70,8 @@ export class Offers {
 
 function refusalOf(id: string, what: string, name: unknown, owner: string): string {
   const called = typeof name === 'symbol' ? (name.description ?? 'unnamed') : String(name)
-  const once = moduleOf(id) === moduleOf(owner) ? '; remove the binding, or offer it in once' : ''
-  return `${id} claims the ${what} ${called}, which ${owner} has already${once}`
+  const claim = `${id} claims the ${what} ${called}, which ${owner} has already`
+  if (moduleOf(id) !== moduleOf(owner)) return claim
+  const binding = id === moduleOf(id) ? owner : id
+  return `${claim}; a module with bindings offers it in once. Until it does, it runs only without the binding ${binding}: remove it or switch it off.`
 }

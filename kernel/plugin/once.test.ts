@@ -201,7 +201,7 @@ describe('when it fails', () => {
     await put('two', { inSetup: `ctx.provide(Symbol.for('switchyard:test/own'), {})` })
     await rescan()
     const { status, body } = await bind('a')
-    expect([status, body.error.message]).toEqual([409, expect.stringContaining('remove the binding')])
+    expect([status, body.error.message]).toEqual([409, expect.stringContaining('offers it in once')])
   })
 
   test('because it is to run in a worker, it says what holds there', async () => {
