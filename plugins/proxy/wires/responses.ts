@@ -48,7 +48,7 @@ export function addResponses(context: Context<unknown>, limits: Limits): void {
     inEachThread: (run) => context.inEachThread('responses written', run),
   })
   context.every(sweepMs, () => stored.sweep())
-  context.own(() => stored.written())
+  context.own(() => stored.close())
   context.personal(personalOfUsers({ count: (id) => stored.count(id), erase: (id) => stored.forget(id) }))
   context.wire(responsesWire(stored))
   addResponseRoutes(context, stored)

@@ -6,7 +6,8 @@ import { createLog } from '../../../../gateway/log.ts'
 import { AesSecrets } from '../../../../gateway/secrets/aes-secrets.ts'
 import type { Engine } from '../../../../storage/index.ts'
 import { openLevel } from '../../../../storage/level.ts'
-import type { Kept } from './stored.ts'
+import { withEnds } from '../../../../storage/shared/ends-parts.ts'
+import type { Kept, StoredParts } from './stored.ts'
 import { StoredResponses } from './stored.ts'
 
 let folder: string
@@ -25,12 +26,10 @@ afterAll(async () => {
 const secrets = new AesSecrets(new Uint8Array(32))
 const log = createLog({ level: 'silent', stream: { write: () => {} } })
 
-type InEachThread = ConstructorParameters<typeof StoredResponses>[0]['inEachThread']
-
 const stored = (
   name: string,
   limits: { days?: number; perUser?: number } = {},
-  inEachThread: InEachThread = (run) => run,
+  more: Partial<StoredParts> = {},
 ) =>
   new StoredResponses({
     store: engine.namespace(name),
@@ -38,17 +37,18 @@ const stored = (
     limits: { days: 30, perUser: 1000, ...limits },
     seal: (_, text) => secrets.encrypt(text),
     open: async (text) => (text.startsWith('enc:') ? secrets.decrypt(text) : undefined),
-    inEachThread,
+    inEachThread: (run) => run,
+    ...more,
   })
 
 /** The same responses as two threads have them. */
 function inTwoThreads(name: string): readonly [StoredResponses, StoredResponses] {
   const runs: (() => Promise<void>)[] = []
-  const inEachThread: InEachThread = (run) => {
+  const inEachThread: StoredParts['inEachThread'] = (run) => {
     runs.push(run)
     return async () => void (await Promise.all(runs.map((each) => each())))
   }
-  return [stored(name, {}, inEachThread), stored(name, {}, inEachThread)]
+  return [stored(name, {}, { inEachThread }), stored(name, {}, { inEachThread })]
 }
 
 const kept = (id: string, previous: string | null = null): Kept => ({
@@ -116,6 +116,28 @@ describe('stored responses', () => {
     for (const id of ['r1', 'r2']) await expect(one.get('ada', id)).rejects.toMatchObject(missing)
     for (const id of ['r3', 'r4']) await one.get('ada', id)
   })
+
+  test('are no more than that where other threads write them, or the limit was another one before', () =>
+    withEnds(async (a, b) => {
+      const writer = stored('bounded', {}, { store: a.namespace('bounded') })
+      const sweeper = stored('bounded', { perUser: 2 }, { store: b.namespace('bounded') })
+      const owners = ['ada', 'ada.b', 'adab', 'bob']
+      for (const owner of owners) {
+        for (const n of [1, 2, 3]) writer.put(owner, kept(`${owner}-${n}`))
+      }
+      await writer.written()
+      await sweeper.sweep()
+      for (const owner of owners) {
+        await expect(sweeper.get(owner, `${owner}-1`)).rejects.toMatchObject(missing)
+        expect(await sweeper.count(owner)).toBe(2)
+      }
+      writer.put('bob', kept('bob-4'))
+      await writer.written()
+      await sweeper.sweep()
+      await expect(sweeper.get('bob', 'bob-2')).rejects.toMatchObject(missing)
+      expect(await sweeper.count('bob')).toBe(2)
+      await sweeper.close()
+    }))
 
   test('go when they are too old', async () => {
     const one = stored('old', { days: 1 })

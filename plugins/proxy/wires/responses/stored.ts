@@ -62,8 +62,11 @@ export class StoredResponses {
   /** Those of this thread. */
   readonly #writing = new Map<string, Writing>()
   readonly #writtenInAll: () => Promise<void>
-  /** Users that may have too many. */
+  /** Users for whom something was written, in whatever thread, since they were looked at. */
   readonly #grown = new Set<string>()
+  /** Whether all others have no more than they may. */
+  #isTrimmed = false
+  #unwatch: (() => void) | undefined
 
   constructor(parts: StoredParts) {
     this.#parts = parts
@@ -83,7 +86,6 @@ export class StoredResponses {
     const { id, previous_response_id: previous } = kept.response
     const before = typeof previous === 'string' ? previous : undefined
     const done = this.#write(id, owner, before, kept)
-      .then(() => void this.#grown.add(owner))
       .catch((err) => this.#parts.log.error({ err, response: id }, 'a response could not be kept'))
       .finally(() => this.#writing.delete(id))
     this.#writing.set(id, { owner, previous: before, kept, done })
@@ -128,19 +130,25 @@ export class StoredResponses {
     return deleted
   }
 
-  /** Deletes what is too old, and what users have too many of. */
+  /**
+   * Deletes what is too old, and what users have too many of. The first time it looks at all users, whose limit may have been
+   * another one before; then at those who have stored more, unless it could not end.
+   */
   async sweep(now = Date.now()): Promise<void> {
-    const { days, perUser } = this.#parts.limits
-    const tooOld = { index: 'created', to: now - days * dayMs + 1 }
+    this.#unwatch ??= this.#rows.watch(({ row }) => void (row && this.#grown.add(row.owner)))
+    const tooOld = { index: 'created', to: now - this.#parts.limits.days * dayMs + 1 }
     for await (const [id] of this.#rows.scan(tooOld)) await this.#rows.delete(id)
-    const owners = [...this.#grown]
+    const owners = this.#isTrimmed ? [...this.#grown] : this.#owners()
+    this.#isTrimmed = false
     this.#grown.clear()
-    for (const equals of owners) {
-      const own = { index: 'owned', equals }
-      const surplus = (await this.#rows.count(own)) - perUser
-      if (surplus <= 0) continue
-      for await (const [id] of this.#rows.scan({ ...own, limit: surplus })) await this.#rows.delete(id)
-    }
+    for await (const owner of owners) await this.#trim(owner)
+    this.#isTrimmed = true
+  }
+
+  /** Ends the sweeps; resolves as `written` does. */
+  async close(): Promise<void> {
+    this.#unwatch?.()
+    await this.written()
   }
 
   /** Resolves when what was put in this thread is on disk, or could not be put there. */
@@ -157,6 +165,26 @@ export class StoredResponses {
       ...(previous !== undefined && { previous }),
       kept: sealed,
     })
+  }
+
+  /** Every owner, of whose rows only one is read. */
+  async *#owners(): AsyncGenerator<string> {
+    let owner = await this.#ownerFrom('')
+    for (; owner !== undefined; owner = await this.#ownerFrom(`${owner}\0`)) yield owner
+  }
+
+  /** The first owner from there on; more than one row is read only where the first cannot be. */
+  async #ownerFrom(from: string): Promise<string | undefined> {
+    for (const limit of [1, Number.POSITIVE_INFINITY])
+      for await (const [, { owner }] of this.#rows.scan({ index: 'owned', from, limit })) return owner
+    return undefined
+  }
+
+  async #trim(equals: string): Promise<void> {
+    const own = { index: 'owned', equals }
+    const surplus = (await this.#rows.count(own)) - this.#parts.limits.perUser
+    if (surplus <= 0) return
+    for await (const [id] of this.#rows.scan({ ...own, limit: surplus })) await this.#rows.delete(id)
   }
 
   async #turn(owner: string, id: string, param: string): Promise<Pick<Writing, 'kept' | 'previous'>> {
