@@ -39,6 +39,9 @@ const soonMs = 1000
 
 const wasBehind = 'after an unclean end, the usage of users was lower than in their traces and was raised'
 
+const unfound =
+  'repeats of earlier versions could not be attributed to users; a request for the data of one tries again'
+
 const days = z.number().min(0.01).max(36_500)
 
 export default defineArea({
@@ -71,6 +74,9 @@ export default defineArea({
     const { settings } = context
     const traces = new Traces(context.store, flushMs, traceSeals(context))
     traces.prepare().catch((err: unknown) => context.log.error({ err }, 'older traces could not be indexed'))
+    context.inFirstThread('repeats', () => {
+      traces.findRepeats().catch((err: unknown) => context.log.error({ err }, unfound))
+    })(undefined)
     context.own(() => traces.queued())
     const arrangements = new Arrangements(
       context.store,

@@ -15,6 +15,7 @@ import { Expiry, nanoOf, type Seal } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
 import { Cells, everybody, minutesBefore, quartersBefore } from './cells.ts'
 import { fields, numbers } from './fields.ts'
+import { Repeats } from './repeats.ts'
 import { createRollUp } from './roll-up.ts'
 import type { TraceRow } from './row.ts'
 import { noSeals, openedRow, sealedBy, sealedRow, type TextOf, type TraceSeals } from './trace-seals.ts'
@@ -58,7 +59,7 @@ const quartersKeptDays = 65
 /** All traces: what happened in each call, and the sums over them. */
 export class Traces {
   readonly #log: RowLog<TraceRow>
-
+  readonly #repeats: Repeats
   readonly #expiry: Expiry<TraceRow>
   readonly #bodiesExpiry: Expiry<TraceRow>
   readonly #seals: TraceSeals
@@ -75,6 +76,7 @@ export class Traces {
       rollup: createRollUp(),
       flushMs,
     })
+    this.#repeats = new Repeats(store, this.#log)
     this.#expiry = new Expiry(this.#log)
     this.#bodiesExpiry = new Expiry(this.#log, { bodiesOnly: true })
   }
@@ -82,6 +84,11 @@ export class Traces {
   /** Indexes traces of earlier versions for what is filtered by today; queries need not wait for it. */
   prepare(): Promise<void> {
     return this.#log.prepare()
+  }
+
+  /** Finds, once, whose words repeats have that an earlier version wrote; whoever asks for what is a user's waits for it. */
+  findRepeats(): Promise<void> {
+    return this.#repeats.find()
   }
 
   /**
@@ -120,7 +127,7 @@ export class Traces {
 
   async get(id: string): Promise<TraceRow | undefined> {
     const row = await this.#log.get(id)
-    return row && openedRow(row, this.#seals)
+    return row && openedRow(await this.#repeats.told(row), this.#seals)
   }
 
   /** Both sides of a call; undefined when they were not stored, or not any more. */
@@ -217,12 +224,19 @@ export class Traces {
     const found = [{ user_id: userId }, { source_user_id: userId }].map((where) =>
       this.#log.list({ where, limit: 0 }),
     )
-    return (await Promise.all(found)).reduce((sum, { total }) => sum + total, 0)
+    const silent = [...(await this.#repeats.of(userId))].map((id) => this.#log.get(id))
+    const kept = (await Promise.all(silent)).filter(Boolean).length
+    return (await Promise.all(found)).reduce((sum, { total }) => sum + total, kept)
   }
 
   /** Deletes these traces with their bodies, and returns how many. Sums stay. */
-  eraseOf(userId: string): Promise<number> {
-    return this.#log.erase(({ user_id, source_user_id }) => user_id === userId || source_user_id === userId)
+  async eraseOf(userId: string): Promise<number> {
+    const silent = await this.#repeats.of(userId)
+    const erased = await this.#log.erase(
+      ({ id, user_id, source_user_id }) => user_id === userId || source_user_id === userId || silent.has(id),
+    )
+    await this.#repeats.forget(silent)
+    return erased
   }
 
   status() {
@@ -238,6 +252,7 @@ export class Traces {
     await this.#expiry.sweep(ages.traces, now)
     const before = now - Math.max(ages.traces.days, ...Object.values(ages.traces.projects)) * 24 * hourMs
     this.deletedBefore = before
+    await this.#repeats.prune(before)
     await this.#log.forgetTotals(...minutesBefore(before))
     await this.#log.forgetTotals(...quartersBefore(now - quartersKeptDays * 24 * hourMs))
   }

@@ -25,7 +25,7 @@ export default defineArea({
   }),
 
   async setup(context) {
-    const feedback = new FeedbackStore(context.store)
+    const feedback = new FeedbackStore(context)
     context.provide(Feedback, feedback)
     context.personal(personalOfUsers(feedback.ofUsers))
     addFeedbackRoutes(context, feedback)

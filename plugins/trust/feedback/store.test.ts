@@ -6,6 +6,9 @@ import type { Engine } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
 import { FeedbackStore } from './store.ts'
 
+/** Nothing of an earlier version is in the store, so nothing is asked. */
+const unused = (): never => expect.unreachable()
+
 let folder: string
 let engine: Engine
 let feedback: FeedbackStore
@@ -13,7 +16,7 @@ let feedback: FeedbackStore
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'switchyard-feedback-'))
   engine = await openLevel(path.join(folder, 'db'))
-  feedback = new FeedbackStore(engine.namespace('feedback'))
+  feedback = new FeedbackStore({ store: engine.namespace('feedback'), use: unused })
 })
 
 afterEach(() => {

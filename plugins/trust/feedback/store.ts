@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import {
   type Collection,
+  type Context,
   type Feedback,
   type FeedbackRecord,
   newId,
   type Page,
   type PageOptions,
-  type Store,
 } from '#kernel'
 import { type KeptOfUser, rowsOfUsers } from '#kit'
+import { tellingSourceUser } from '../source-user.ts'
 import { scale } from './rating.ts'
 
 const text = z.string().optional()
@@ -52,9 +53,10 @@ interface Filter {
 export class FeedbackStore implements Feedback {
   readonly #rows: Collection<FeedbackRow>
 
-  constructor(store: Store) {
-    this.#rows = store.collection('feedback', {
+  constructor(context: Pick<Context<unknown>, 'store' | 'use'>) {
+    this.#rows = context.store.collection('feedback', {
       schema: row,
+      ...tellingSourceUser(context, 'trace_id'),
       indexes: {
         id: ({ id }) => id,
         said_by: ({ user_id }) => user_id,

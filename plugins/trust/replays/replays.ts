@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Collection, type Context, type JobQueue, Jobs, type Page, type PageOptions } from '#kernel'
 import { eraseWithJobs } from '#kit'
+import { tellingSourceUser } from '../source-user.ts'
 import { replayed } from './make.ts'
 import { type ReplayRow, replayRow } from './row.ts'
 
@@ -17,6 +18,7 @@ export class Replays {
     this.#context = context
     this.#rows = context.store.collection('replays', {
       schema: replayRow,
+      ...tellingSourceUser(context, 'original_trace_id'),
       indexes: {
         created: ({ created_at }) => created_at,
         caller: ({ principal }) => principal.userId,
