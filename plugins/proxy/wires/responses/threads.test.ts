@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startThreaded, type ThreadedGateway } from '../../../../test/threaded.ts'
 
-/** So many conversations change threads, but for one time in a million. */
-const enough = 20
+/** Of so many conversations some change threads, but for one time in half a million. */
+const enough = 12
 
 let gateway: ThreadedGateway
 
