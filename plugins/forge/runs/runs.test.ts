@@ -228,9 +228,9 @@ test('a cancelled run closes the connections of its calls, and is deleted by for
 })
 
 test('an admin who cancels the job of a run ends the run', async () => {
-  await forge.make('slow', [llm('ask', 'Slow')])
+  await forge.make('slower', [llm('ask', 'Slow')])
   forge.parts.upstream.reply({ hang: true })
-  const { body } = await run('slow', {}, { wait_ms: 0 })
+  const { body } = await run('slower', {}, { wait_ms: 0 })
   const asked = await forge.parts.upstream.received(1)
   await api('POST', `/api/jobs/${encodeURIComponent(`forge.run:${body.id}`)}/cancel`)
   await asked.closed
