@@ -54,6 +54,11 @@ export interface SpendClaim {
   /** The cost that counts where no call of the model is known. */
   readonly otherwiseNano?: number | undefined
   /**
+   * What the first calls of a model count with, of which nothing is known, where nothing else is said. It takes at most half of what
+   * a cap has left, and refuses nothing that the estimate has room for.
+   */
+  readonly cautiousNano?: number
+  /**
    * For each cap, in their order, a share of it above 0 and up to 1: the claim is only granted while less of the cap is spent or set
    * apart. What a call is to ask of a dearer model can so be decided and set apart in one step.
    */

@@ -4,6 +4,7 @@ import {
   type Cap,
   type CapStanding,
   type Context,
+  ModelCatalogue,
   ModelLadder,
   Pricing,
   Spend,
@@ -115,8 +116,9 @@ export class Decisions {
 
   /** What a call would cost at a place. */
   estimate(call: Call, place: Pick<Candidate, 'provider' | 'model'>): CostEstimate {
-    const { use } = this.#parts
-    return estimateCost(call, place, { prices: use(Pricing), tokens: use(TokenCounting) })
+    const { use, find } = this.#parts
+    const rating = { prices: use(Pricing), tokens: use(TokenCounting), models: find(ModelCatalogue) }
+    return estimateCost(call, place, rating)
   }
 
   /** The models that a call may go to as full as its caps are: one that a cap names, or steps down a ladder. */
@@ -140,9 +142,10 @@ export class Decisions {
     return undefined
   }
 
-  #claim(caps: readonly Cap[], { nano, target, isWhole }: CostEstimate): SpendClaim {
+  #claim(caps: readonly Cap[], { nano, cautiousNano, target, isWhole }: CostEstimate): SpendClaim {
     const claim = { by: this.#parts.id, caps, nano, leaseMs }
-    return isWhole ? claim : { ...claim, unknownOf: target, otherwiseNano: this.#parts.mostNano }
+    if (isWhole) return claim
+    return { ...claim, unknownOf: target, otherwiseNano: this.#parts.mostNano, cautiousNano }
   }
 }
 
@@ -160,4 +163,9 @@ const shareBefore = ({ standings, nano }: SpendAnswer): number =>
  * For a model that nothing serves by this name, and that a fallback or another module may still exchange: its cost is not known,
  * and any amount, however small, has no room under a cap that is reached.
  */
-const estimateOfName = (model: string): CostEstimate => ({ nano: 1, target: model, isWhole: false })
+const estimateOfName = (model: string): CostEstimate => ({
+  nano: 1,
+  cautiousNano: 1,
+  target: model,
+  isWhole: false,
+})

@@ -9,6 +9,8 @@ import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 const prices = {
   'openai/gpt-4o': { input_usd_per_m: 0, output_usd_per_m: 300 },
   'openai/gpt-4o-mini': { input_usd_per_m: 0, output_usd_per_m: 30 },
+  'openai/gpt-4.1': { input_usd_per_m: 0, output_usd_per_m: 30 },
+  'openai/gpt-4.1-nano': { input_usd_per_m: 0, output_usd_per_m: 30 },
 }
 const whole = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 }
 
@@ -218,6 +220,44 @@ test('a call whose length is not known counts as the dearest recent one of its m
   await expect
     .poll(async () => basisOf(await open()))
     .toEqual([String((10_000 * 1.6 + 10 * 0.4) / 1e6), 'recent'])
+})
+
+test.each([
+  ['gpt-4.1-nano', false],
+  ['gpt-4.1', true],
+])(
+  'the first calls of %s, of whose lengths nothing is known, set apart what long answers cost (streamed: %j)',
+  async (model, stream) => {
+    await settings({})
+    await setCap({ daily_cap: 1 })
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+    upstream.reset()
+    upstream.reply({
+      usage: { ...whole, completion_tokens: 3000 },
+      gate: { opened },
+      times: Number.POSITIVE_INFINITY,
+    })
+    const refused: Answer[] = []
+    const calls = Array.from({ length: 30 }, async () => {
+      const answer = await call({ max_tokens: undefined, model, stream })
+      if (answer.status === 429) refused.push(answer)
+      return answer
+    })
+    await expect.poll(() => refused.length + upstream.requests.length).toBe(30)
+    expect(refused[0]!.headers.get('retry-after')).toBe('5')
+    open()
+    const { 200: passed = 0 } = statuses(await Promise.all(calls))
+    expect(passed).toBeGreaterThanOrEqual(8)
+    expect(passed).toBeLessThanOrEqual(12)
+    await spent(Math.round(passed * 9) / 100)
+  },
+)
+
+test('a cap too small for a long answer has room for calls of whose lengths nothing is known', async () => {
+  await settings({})
+  await setCap({ daily_cap: 0.005 })
+  const answer = await call({ max_tokens: undefined, model: 'gpt-3.5-turbo' })
+  expect([answer.status, answer.headers.get('x-estimated-cost-usd')]).toEqual([200, '0.0025'])
 })
 
 test('a name that only a fallback chain knows is under the caps, too', async () => {

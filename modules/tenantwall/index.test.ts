@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ask } from '../../test/ask.ts'
+import { type Answer, ask } from '../../test/ask.ts'
 import { type Dropin, writeDropins } from '../../test/dropins.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
@@ -86,6 +86,22 @@ const say = ({ key }: Pick<User, 'key'>, more: object = {}) =>
     body: { model, messages: [{ role: 'user', content: 'hello' }], ...more },
   })
 
+/** Twenty calls of which none is over before the last one has come. */
+async function twentyAtOnce(user: User, usage: object, more: object) {
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+  upstream.reset()
+  upstream.reply({ content: 'hi', usage, gate: { opened }, times: Number.POSITIVE_INFINITY })
+  const refused: Answer[] = []
+  const calls = Array.from({ length: 20 }, async () => {
+    const answer = await say(user, more)
+    if (answer.status === 429) refused.push(answer)
+  })
+  await expect.poll(() => refused.length + upstream.requests.length).toBe(20)
+  open()
+  await Promise.all(calls)
+  return { passed: upstream.requests.length, refused }
+}
+
 const usageOf = async (id: string) => (await gateway.api('GET', `${base}/${id}/usage`)).body.quotas
 
 const forbidden = { status: 403, body: { error: { code: 'forbidden', module: 'tenantwall' } } }
@@ -129,6 +145,18 @@ describe.each([
     await vi.waitFor(async () => expect((await usageOf(one.id))[1]).toMatchObject({ remaining: 0 }))
     expect(await say(one, mode)).toMatchObject(usedUp('spend_usd_per_month'))
     expect(upstream.requests).toHaveLength(2)
+  })
+
+  test('of tokens has room for few answers of unknown length at a time, and learns how long they are', async () => {
+    const one = await tenantWith({ tokens_per_month: 40_000 })
+    const usage = { prompt_tokens: 10, completion_tokens: 3990 }
+    const { passed } = await twentyAtOnce(one, usage, mode)
+    expect(passed).toBeGreaterThanOrEqual(9)
+    expect(passed).toBeLessThanOrEqual(13)
+    const used = async () => (await usageOf(one.id))[0].used
+    await expect.poll(used).toBe(passed * 4000)
+    await gateway.api('PUT', `${base}/${one.id}`, { quotas: { tokens_per_month: passed * 4000 + 10_000 } })
+    expect(await twentyAtOnce(one, usage, mode)).toMatchObject({ passed: 2 })
   })
 
   test('counts no tokens and no costs of calls that fail or are answered from a cache', async () => {
@@ -223,6 +251,17 @@ describe.each([
     const answers = await many(one, { ...mode, model: cheap })
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
     await settled(one.id, 2.4)
+  })
+
+  test('has room for few answers of unknown length at a time before any is known', async () => {
+    const one = await tenantWith({ spend_usd_per_month: 2.5 })
+    const usage = { prompt_tokens: 10, completion_tokens: 3000 }
+    const { passed, refused } = await twentyAtOnce(one, usage, { ...mode, model: cheap })
+    expect(passed).toBeGreaterThanOrEqual(6)
+    expect(passed).toBeLessThanOrEqual(10)
+    expect(refused[0]!.headers.get('retry-after')).toBe('5')
+    const small = await tenantWith({ spend_usd_per_month: 0.1 })
+    expect((await say(small, { ...mode, model: cheap })).status).toBe(200)
   })
 
   test('that is only set apart for calls under way has room again soon', async () => {

@@ -6,6 +6,7 @@ import {
   type Context,
   Counting,
   type Held,
+  ModelCatalogue,
   type Outcome,
   Pricing,
   type Refusal,
@@ -13,6 +14,8 @@ import {
 } from '#kernel'
 import {
   addRecentCost,
+  answerTokens,
+  type CostEstimate,
   dearestRecent,
   estimateCost,
   expectedTokens,
@@ -40,14 +43,33 @@ type Usage = Pick<Need, 'tokens' | 'spend'>
 
 type Place = Pick<Candidate, 'provider' | 'model'>
 
+/** What is to be set apart for a call: where there is no room for all of it less, but no less than the least. */
+interface Expected extends Usage {
+  readonly leastTokens: number
+  readonly leastSpend: number
+}
+
+/** What the dearest and the longest of a tenant's recent calls of a model have used. */
+interface Recent {
+  readonly nano: number | undefined
+  readonly output: number | undefined
+}
+
+interface Learned {
+  readonly of: string
+  readonly nano: number
+  readonly output: number
+}
+
 interface Extra {
   readonly tenant: Tenant
-  readonly reservation: Reservation<keyof Usage>
+  readonly reservation: Reservation<keyof Expected>
 }
 
 interface Asked {
+  /** The least that the call needs. */
   readonly claims: readonly QuotaClaim[]
-  readonly usage: Usage
+  readonly expected: Expected
   readonly answer: Held | Refusal
 }
 
@@ -58,6 +80,7 @@ interface Stay {
 }
 
 const nothing: Need = { calls: 0, requests: 0, tokens: 0, spend: 0 }
+const noUse: Expected = { tokens: 0, spend: 0, leastTokens: 0, leastSpend: 0 }
 
 /** Longer than a call takes under the usual limits. */
 const leaseMs = 900_000
@@ -67,15 +90,24 @@ export class Wall {
   readonly #context: Context<WallSettings>
   readonly #stays: (call: Call) => Stay
   /** In the first thread, for all of them. */
-  readonly #dearest: (of: string) => Awaitable<number | undefined>
-  readonly #learn: (cost: { readonly of: string; readonly nano: number }) => void
+  readonly #recent: (of: string) => Awaitable<Recent | undefined>
+  readonly #learn: (learned: Learned) => void
 
   constructor(context: Context<WallSettings>) {
-    const recent = context.memory<RecentCosts>('recent', () => new Map())
+    const costs = context.memory<RecentCosts>('recent', () => new Map())
+    /** In tokens. */
+    const outputs = context.memory<RecentCosts>('outputs', () => new Map())
     this.#context = context
     this.#stays = context.slot<Stay>(() => ({}))
-    this.#dearest = context.askFirstThread('dearest', (of) => dearestRecent(recent, of, Date.now()))
-    this.#learn = context.inFirstThread('cost', ({ of, nano }) => addRecentCost(recent, of, nano, Date.now()))
+    this.#recent = context.askFirstThread('recent', (of) => {
+      const now = Date.now()
+      return { nano: dearestRecent(costs, of, now), output: dearestRecent(outputs, of, now) }
+    })
+    this.#learn = context.inFirstThread('used', ({ of, nano, output }) => {
+      const now = Date.now()
+      if (nano > 0) addRecentCost(costs, of, nano, now)
+      if (output > 0) addRecentCost(outputs, of, output, now)
+    })
   }
 
   /** The claims that show how a tenant's quotas stand. */
@@ -98,7 +130,7 @@ export class Wall {
    */
   attempt(attempt: Attempt, call: Call, tenant?: Tenant): Promise<void> | undefined {
     const stay = this.#stays(call)
-    if (tenant && !stay.extra && this.claims(tenant).some(isUsage)) stay.extra = this.#extra(tenant, nothing)
+    if (tenant && !stay.extra && this.claims(tenant).some(isUsage)) stay.extra = this.#extra(tenant, noUse)
     return stay.extra?.reservation.enter(attempt, () => this.#expected(stay.extra!.tenant, call, attempt))
   }
 
@@ -125,13 +157,15 @@ export class Wall {
 
   async #settle(
     extra: Extra | undefined,
-    { cost, provider, model }: Outcome,
+    { cost, usage, provider, model }: Outcome,
     settle: () => Awaitable<unknown>,
   ): Promise<void> {
     if (!extra) return void (await settle())
     await extra.reservation.settle(settle)
-    if (cost?.totalNano && provider !== undefined && hasSpend(this.#quotasOf(extra.tenant)))
-      this.#learn({ of: nameOf(extra.tenant, `${provider}/${model}`), nano: cost.totalNano })
+    const nano = cost?.totalNano ?? 0
+    const { output } = usage
+    if (provider !== undefined && (nano > 0 || output > 0))
+      this.#learn({ of: nameOf(extra.tenant, `${provider}/${model}`), nano, output })
   }
 
   #quotasOf({ quotas }: Tenant): Quotas {
@@ -142,26 +176,54 @@ export class Wall {
     const stay = this.#stays(call)
     // Also for a call that ends before the answer is there.
     stay.asking = this.#ask(tenant, call)
-    const { claims, usage, answer } = await stay.asking
+    const { claims, expected, answer } = await stay.asking
     this.#obey(claims, answer)
-    if (claims.some(isUsage)) stay.extra = this.#extra(tenant, usage)
+    if (claims.some(isUsage)) stay.extra = this.#extra(tenant, expected)
   }
 
   async #ask(tenant: Tenant, call: Call): Promise<Asked> {
-    const [place] = hasSpend(this.#quotasOf(tenant)) ? await this.#context.targets(call) : []
-    const usage = await this.#expected(tenant, call, place)
-    const claims = this.claims(tenant, { calls: 1, requests: 1, ...usage })
-    return { claims, usage, answer: await this.budget.reserve([...claims, ...reservedOf(claims)]) }
+    const [place] = this.claims(tenant).some(isUsage) ? await this.#context.targets(call) : []
+    const expected = await this.#expected(tenant, call, place)
+    const claimsOf = (usage: Usage) => this.claims(tenant, { calls: 1, requests: 1, ...usage })
+    const claims = claimsOf(leastOf(expected))
+    return { claims, expected, answer: await this.#setApart(claimsOf(expected), claims) }
+  }
+
+  /**
+   * Sets amounts apart: of what is only a precaution at most half of what its quota has left, so that it refuses nothing, and leaves
+   * room for what plugins ask about the call.
+   */
+  async #setApart(
+    whole: readonly QuotaClaim[],
+    least: readonly QuotaClaim[],
+    options?: { readonly leaseMs: number },
+  ): Promise<Held | Refusal> {
+    let left = whole.map(({ limit }) => limit.most)
+    for (;;) {
+      const claims = whole.map((claim, i) => ({
+        ...claim,
+        amount: Math.max(least[i]!.amount, Math.min(claim.amount, Math.floor(left[i]! / 2))),
+      }))
+      const answer = await this.budget.reserve([...claims, ...reservedOf(claims)], options)
+      if (answer.granted) return answer
+      const isFull = claims.some(
+        ({ amount }, i) => answer.left[i]!.retryMs !== 0 && amount <= least[i]!.amount,
+      )
+      if (isFull) return answer
+      left = claims.map(({ amount }, i) => Math.min(amount, answer.left[i]!.remaining))
+    }
   }
 
   /** What further attempts use is set apart beside what a call has. */
-  #extra(tenant: Tenant, first: Usage): Extra {
+  #extra(tenant: Tenant, first: Expected): Extra {
     const usageClaims = (usage: Usage) => this.claims(tenant, { ...nothing, ...usage }).filter(isUsage)
-    const reservation = new Reservation<keyof Usage>(first, async (to, from) => {
-      const [before, all] = [usageClaims(from), usageClaims(to)]
-      const claims = all.map((claim, i) => ({ ...claim, amount: claim.amount - before[i]!.amount }))
-      const held = await this.budget.reserve([...claims, ...reservedOf(claims)], { leaseMs })
-      this.#obey(all, held)
+    const between = (from: Usage, to: Usage): QuotaClaim[] => {
+      const before = usageClaims(from)
+      return usageClaims(to).map((claim, i) => ({ ...claim, amount: claim.amount - before[i]!.amount }))
+    }
+    const reservation = new Reservation<keyof Expected>(first, async (to, from) => {
+      const held = await this.#setApart(between(from, to), between(leastOf(from), leastOf(to)), { leaseMs })
+      this.#obey(usageClaims(leastOf(to)), held)
       return () => this.budget.settle(held, { tokens: 0, spend: 0 })
     })
     return { tenant, reservation }
@@ -175,21 +237,48 @@ export class Wall {
   }
 
   /**
-   * What a call may use at a place. Where its price or the length of its answer is not known, it costs what the tenant's dearest
-   * recent call of the model did.
+   * What a call may use at a place. Where its price or the length of its answer is not known, it is what the tenant's dearest and
+   * longest recent calls of the model have used; where there are none, a long answer is a precaution.
    */
-  #expected(tenant: Tenant, call: Call, place: Place | undefined): Awaitable<Usage> {
+  #expected(tenant: Tenant, call: Call, place: Place | undefined): Awaitable<Expected> {
     const { input, output } = expectedTokens(call)
-    const tokens = input + output
-    const [prices, counting] = [this.#context.find(Pricing), this.#context.find(TokenCounting)]
-    if (!place || !prices || !counting || !hasSpend(this.#quotasOf(tenant))) return { tokens, spend: 0 }
-    const { nano, target, isWhole } = estimateCost(call, place, { prices, tokens: counting })
-    if (isWhole) return { tokens, spend: nano }
-    const dearest = (recent = 0): Usage => ({ tokens, spend: Math.max(nano, recent) })
-    const recent = this.#dearest(nameOf(tenant, target))
-    return recent instanceof Promise ? recent.then(dearest) : dearest(recent)
+    if (!place) return certain({ tokens: input + output, spend: 0 })
+    const models = this.#context.find(ModelCatalogue)
+    const answer = answerTokens(call, models?.describe(place.provider, place.model)?.maxOutputTokens)
+    const cost = this.#costOf(tenant, call, place)
+    const usage = { tokens: input + answer.expected, spend: cost?.nano ?? 0 }
+    if (answer.isKnown && (cost?.isWhole ?? true)) return certain(usage)
+    const learned = ({ nano, output }: Partial<Recent> = {}): Expected => {
+      const spend = cost?.isWhole ? usage.spend : Math.max(usage.spend, nano ?? 0)
+      const tokens = answer.isKnown ? usage.tokens : input + Math.max(answer.expected, output ?? 0)
+      return {
+        tokens: output === undefined ? input + answer.cautious : tokens,
+        spend: nano === undefined ? (cost?.cautiousNano ?? 0) : spend,
+        leastTokens: tokens,
+        leastSpend: spend,
+      }
+    }
+    const recent = this.#recent(nameOf(tenant, `${place.provider}/${place.model}`))
+    return recent instanceof Promise ? recent.then(learned) : learned(recent)
+  }
+
+  #costOf(tenant: Tenant, call: Call, place: Place): CostEstimate | undefined {
+    const { find } = this.#context
+    const [prices, tokens] = [find(Pricing), find(TokenCounting)]
+    if (!prices || !tokens || !hasSpend(this.#quotasOf(tenant))) return undefined
+    return estimateCost(call, place, { prices, tokens, models: find(ModelCatalogue) })
   }
 }
+
+const leastOf = ({ leastTokens, leastSpend }: Expected): Usage => ({ tokens: leastTokens, spend: leastSpend })
+
+/** What is no precaution is needed whole. */
+const certain = ({ tokens, spend }: Usage): Expected => ({
+  tokens,
+  spend,
+  leastTokens: tokens,
+  leastSpend: spend,
+})
 
 const hasSpend = ({ spend_usd_per_day, spend_usd_per_month }: Quotas): boolean =>
   spend_usd_per_day !== undefined || spend_usd_per_month !== undefined

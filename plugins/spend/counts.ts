@@ -23,6 +23,14 @@ interface Parts {
   readonly recent: RecentCosts
 }
 
+/** What is set apart for a call, and by which rule. */
+type Amount = Pick<SpendAnswer, 'nano' | 'basis'>
+
+const isBlocking = ({ cap }: CapStanding): boolean => cap.action === 'block'
+
+const leftOf = ({ mostNano, spentNano, reservedNano }: CapStanding): number =>
+  Math.max(0, mostNano - spentNano - reservedNano)
+
 /** Reserves and settles what calls cost under their caps. Lives in the first thread. */
 export class CapCounts {
   readonly #parts: Parts
@@ -32,11 +40,32 @@ export class CapCounts {
   }
 
   async reserve(claim: SpendClaim, thread: number): Promise<SpendAnswer> {
+    const { periods, told } = this.#parts
+    const { by, caps } = claim
+    const known = this.#amountOf(claim)
+    if (caps.length === 0) return { granted: true, ...known, standings: [] }
+    await periods.ready(by, caps)
+    const blocking = caps.filter(({ action }) => action === 'block')
+    let cautious = this.#cautiousOf(claim)
+    let left = Math.min(...blocking.map((cap) => periods.about(by, cap).mostNano))
+    for (;;) {
+      cautious = Math.min(cautious, Math.floor(left / 2))
+      const amount: Amount = cautious > known.nano ? { nano: cautious, basis: 'otherwise' } : known
+      const answer = await this.#take(claim, amount, thread)
+      if (answer.granted || answer.isPassed) return answer
+      const { standings, refusedBy } = answer
+      if (amount === known) {
+        detach('a cap that refused a call', told.tell(by, standings[refusedBy!]!, known.nano))
+        return answer
+      }
+      left = Math.min(cautious, ...standings.filter(isBlocking).map(leftOf))
+    }
+  }
+
+  /** Sets one amount apart. */
+  async #take(claim: SpendClaim, { nano, basis }: Amount, thread: number): Promise<SpendAnswer> {
     const { budget, periods, open } = this.#parts
     const { by, caps, below, leaseMs } = claim
-    const { nano, basis } = this.#amountOf(claim)
-    if (caps.length === 0) return { granted: true, nano, basis, standings: [] }
-    await periods.ready(by, caps)
     const shared = sharedOf(by, caps)
     const belowOf = (cap: Cap): number | undefined => below?.[caps.indexOf(cap)]
     // A count refuses no claim of nothing, and a share may.
@@ -59,9 +88,7 @@ export class CapCounts {
     const isPassed = standings.some((one) => capShare(one) >= (belowOf(one.cap) ?? Number.POSITIVE_INFINITY))
     if (isPassed) return { granted: false, isPassed: true, nano, basis, standings }
     const [tightest] = shared[Math.floor(answer.claim / 2)]!.toSorted((a, b) => blockedAt(a) - blockedAt(b))
-    const refusedBy = caps.indexOf(tightest!)
-    detach('a cap that refused a call', this.#parts.told.tell(by, standings[refusedBy]!, nano))
-    return { granted: false, nano, basis, standings, refusedBy }
+    return { granted: false, nano, basis, standings, refusedBy: caps.indexOf(tightest!) }
   }
 
   async settle({ claim: { by, caps }, id, used }: Settled): Promise<void> {
@@ -100,7 +127,13 @@ export class CapCounts {
     if (held.granted) await this.#parts.budget(by).settle(held, {})
   }
 
-  #amountOf({ nano, unknownOf, otherwiseNano }: SpendClaim): Pick<SpendAnswer, 'nano' | 'basis'> {
+  /** What a call is to count with at first, where nothing is known of what its model's calls cost. */
+  #cautiousOf({ unknownOf, otherwiseNano, cautiousNano = 0 }: SpendClaim): number {
+    if (unknownOf === undefined || otherwiseNano !== undefined) return 0
+    return dearestRecent(this.#parts.recent, unknownOf, Date.now()) === undefined ? cautiousNano : 0
+  }
+
+  #amountOf({ nano, unknownOf, otherwiseNano }: SpendClaim): Amount {
     if (unknownOf === undefined) return { nano, basis: 'estimate' }
     const recent = dearestRecent(this.#parts.recent, unknownOf, Date.now())
     if (recent !== undefined && recent >= nano) return { nano: recent, basis: 'recent' }
