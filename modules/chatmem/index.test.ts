@@ -162,6 +162,31 @@ test('a client that sends the history gets nothing more, and its newest turn is 
   expect(sent()).toEqual(messages('And then?', 'Three.', 'Next'))
 })
 
+test('the turns of a template are no history: what is remembered comes between them and what the client says', async () => {
+  const content = messages('What is 1 + 1?', 'Two.').toSpliced(0, 0, { role: 'system', content: 'Be brief.' })
+  const { status } = await gateway.api('POST', '/api/studio/templates', {
+    ...{ slug: 'shots', visibility: 'shared', content },
+  })
+  expect(status).toBe(201)
+  const ask = (content: string, instructions: object[] = []) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${user.key}`, 'content-type': 'application/json', 'x-session-id': 'shots' },
+      body: JSON.stringify({
+        ...{ model, template: { slug: 'shots' } },
+        messages: [...instructions, { role: 'user', content }],
+      }),
+    }).then((response) => response.headers.get('x-memory-turns'))
+  says({ content: 'Hello Ada.' }, { content: 'Ada.' })
+  expect(await ask('I am Ada.')).toBe('0')
+  expect(await ask('Who am I?', [{ role: 'system', content: 'Rhyme.' }])).toBe('1')
+  expect(sent()).toEqual([
+    ...content,
+    { role: 'system', content: 'Rhyme.' },
+    ...messages('I am Ada.', 'Hello Ada.', 'Who am I?'),
+  ])
+})
+
 test('what failed, was refused or was filtered is not remembered', async () => {
   const session = 'failures'
   says({ status: 400, error: { message: 'No.' } }, { content: 'Half', finishReason: 'content_filter' })

@@ -6,7 +6,7 @@ import { Memory } from './memory.ts'
 import { recalled } from './recall.ts'
 import { addRoutes } from './routes.ts'
 import { sessionOf } from './session.ts'
-import { hasHistory, turnOf } from './turn.ts'
+import { hasHistory, ownMessages, turnOf } from './turn.ts'
 
 export default defineModule({
   settings: z.strictObject({
@@ -52,7 +52,7 @@ export default defineModule({
     /** Takes down what the client said and sees, as soon as it is sent. */
     function remember(call: Call, body: Completion): void {
       const session = sessionOf(call, share)
-      const said = session && turnOf(call.request, body)
+      const said = session && turnOf(ownMessages(call), body)
       if (!said || answered(call).isRemembered) return
       answered(call).isRemembered = true
       const { principal, context } = call
@@ -72,7 +72,8 @@ export default defineModule({
     return {
       async request(call) {
         const session = sessionOf(call, share)
-        if (!session || hasHistory(call.request)) return undefined
+        const own = ownMessages(call)
+        if (!session || hasHistory(own)) return undefined
         await writes.of(session.id)
         const found = await memory.recall(session.id)
         const count = (messages: readonly Message[]) => messageTokens(messages, call, find(TokenCounting))
@@ -89,7 +90,8 @@ export default defineModule({
         if (keptOut > 0) call.trace.note(id, 'kept_out', { turns: keptOut })
         if (messages.length === 0) return undefined
         const { messages: asked = [] } = call.request
-        return call.withRequest({ messages: asked.toSpliced(instructionsAtStart(asked), 0, ...messages) })
+        const place = asked.length - own.length + instructionsAtStart(own)
+        return call.withRequest({ messages: asked.toSpliced(place, 0, ...messages) })
       },
       show: {
         body(body, call) {

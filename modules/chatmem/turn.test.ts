@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Completion, Message, ModelRequest } from '#kernel'
+import type { Completion, Message } from '#kernel'
 import { hasHistory, turnOf } from './turn.ts'
 
-const asking = (...messages: Message[]): ModelRequest => ({ model: 'm', messages })
+const asking = (...messages: Message[]): Message[] => messages
 const answering = (content: string | null, finish_reason = 'stop'): Completion =>
   ({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason }] }) as Completion
 

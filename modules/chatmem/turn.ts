@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Completion, Message, ModelRequest } from '#kernel'
+import type { Call, Completion, Message } from '#kernel'
 import { messageTexts, roughTokens } from '#kit'
 
 /** What a user said and was answered. */
@@ -17,7 +17,7 @@ const longest = 8000
  * The turn that an answer completes: what the user said last, and the text of the first choice. Undefined where one of them has no
  * text, as for calls of tools, and for an answer that a filter has ended.
  */
-export function turnOf({ messages = [] }: ModelRequest, { choices }: Completion): Turn | undefined {
+export function turnOf(messages: readonly Message[], { choices }: Completion): Turn | undefined {
   const choice = choices?.[0]
   if (!choice?.message || (choice.finish_reason !== 'stop' && choice.finish_reason !== 'length'))
     return undefined
@@ -26,8 +26,15 @@ export function turnOf({ messages = [] }: ModelRequest, { choices }: Completion)
   return user === '' || assistant === '' ? undefined : { user: cut(user), assistant: cut(assistant) }
 }
 
+/** The messages that a client has sent, which are the last of its call: a template puts its own before them. */
+export function ownMessages({ request, trace }: Pick<Call, 'request' | 'trace'>): readonly Message[] {
+  const { messages = [] } = request
+  const { client_messages: count } = (trace.facts.template ?? {}) as { readonly client_messages?: number }
+  return count === undefined ? messages : messages.slice(Math.max(0, messages.length - count))
+}
+
 /** Whether a client sends the history itself: its messages have answers of the model, or results of tools. */
-export const hasHistory = ({ messages = [] }: ModelRequest): boolean =>
+export const hasHistory = (messages: readonly Message[]): boolean =>
   messages.some(({ role }) => role === 'assistant' || role === 'tool' || role === 'function')
 
 export const messagesOf = ({ user, assistant }: Turn): Message[] => [

@@ -13,11 +13,12 @@ export default defineModule({
       const { slug, version } = found
       const named = call.withRequest({ template: undefined, model: modelOf(call, found, isModel) })
       const values = await guarded(variables, (texts) => inspect(named, texts))
-      const messages = [...found.fill(values), ...(call.request.messages ?? [])]
+      const own = call.request.messages ?? []
+      const messages = [...found.fill(values), ...own]
       if (isModel) {
         call.trace.decide({ kind: 'template', chosen: named.request.model, reason: `template ${slug}` })
       }
-      call.trace.facts.template = { slug, version }
+      call.trace.facts.template = { slug, version, client_messages: own.length }
       call.trace.note(id, 'filled', { slug, version })
       return named.withRequest({ ...openDefaults(named.request, found.defaults), messages })
     }
