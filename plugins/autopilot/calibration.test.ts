@@ -194,6 +194,31 @@ describe('a calibration', () => {
     for (const { previews } of items) expect(previews).toMatch(/^sealed:/)
   })
 
+  test('asks models and the judge in calls that go with the data of the user whose call they repeat', async () => {
+    const bob = await gateway.signUp('calibration-bob')
+    const messages = [{ role: 'user', content: questionOf(51) }]
+    const call = { model: 'sim-reference', messages }
+    const asked = await gateway.api('POST', '/v1/chat/completions', call, bob.key)
+    const id = asked.headers.get('x-trace-id')
+    const at = `/api/auth/users/${bob.userId}/data`
+    const kept = async () => (await gateway.api('GET', at)).body.kept
+    await expect.poll(kept).toMatchObject({ observe: 1 })
+    await put({ content: { users: [bob.userId] } })
+    const { body } = await calibrate()
+    expect(body).toMatchObject({ status: 'completed', traces_used: 1 })
+    const repeats = async () => {
+      const found = (await gateway.api('GET', '/api/observe/traces?source=calibration&limit=500')).body.traces
+      return found.filter(({ parent_id }: { parent_id: string }) => parent_id === id).length
+    }
+    // Two models, and a judge in both orders for each.
+    await expect.poll(repeats).toBe(6)
+    expect(await kept()).toMatchObject({ observe: 7 })
+    expect((await gateway.api('DELETE', at)).status).toBe(200)
+    expect(await repeats()).toBe(0)
+    expect(Object.keys(await kept())).not.toContain('observe')
+    expect((await log(body.calibration_id)).log[0]).toMatchObject({ candidate_preview: null })
+  })
+
   test('leaves nothing of a user whose data is erased but figures', async () => {
     const { body } = await calibrate({ candidates: ['sim-good'], sample_size: 2 })
     const before = await log(body.calibration_id)
