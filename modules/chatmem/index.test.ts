@@ -171,7 +171,11 @@ test('the turns of a template are no history: what is remembered comes between t
   const ask = (content: string, instructions: object[] = []) =>
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${user.key}`, 'content-type': 'application/json', 'x-session-id': 'shots' },
+      headers: {
+        authorization: `Bearer ${user.key}`,
+        'content-type': 'application/json',
+        'x-session-id': 'shots',
+      },
       body: JSON.stringify({
         ...{ model, template: { slug: 'shots' } },
         messages: [...instructions, { role: 'user', content }],

@@ -87,7 +87,7 @@ const say = ({ key }: Pick<User, 'key'>, more: object = {}) =>
   })
 
 /** Twenty calls of which none is over before the last one has come. */
-async function twentyAtOnce(user: User, usage: object, more: object) {
+async function twentyAtOnce(user: User, usage: Readonly<Record<string, unknown>>, more: object) {
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   upstream.reset()
   upstream.reply({ content: 'hi', usage, gate: { opened }, times: Number.POSITIVE_INFINITY })

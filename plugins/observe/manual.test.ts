@@ -82,7 +82,8 @@ test("the provider's own word for the end is read from the answer, where it has 
     (await add({ model: 'm', response: { choices } })).body.native_finish_reason
   expect(await reason([{ finish_reason: 'stop', native_finish_reason: 'end_turn' }])).toBe('end_turn')
   expect(await reason([{ finish_reason: 'stop' }])).toBeNull()
-  for (const odd of ['x', null, [], [null], [{ native_finish_reason: 7 }]]) expect(await reason(odd)).toBeNull()
+  for (const odd of ['x', null, [], [null], [{ native_finish_reason: 7 }]])
+    expect(await reason(odd)).toBeNull()
 })
 
 test('its source is manual, whatever is claimed', async () => {
