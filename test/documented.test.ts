@@ -36,6 +36,14 @@ beforeAll(async () => {
   const area = path.join(home, 'plugins', 'fresharea')
   await mkdir(area, { recursive: true })
   for (const [name, text] of await scaffold('fresharea', 'area')) await writeFile(path.join(area, name), text)
+  const readme = path.join(home, 'plugins', 'greeter')
+  await mkdir(readme)
+  const page = (await readFile('README.md', 'utf8')).split('## Write one')[1]!
+  for (const [language, name] of [
+    ['json', 'manifest.json'],
+    ['ts', 'index.ts'],
+  ] as const)
+    await writeFile(path.join(readme, name), page.split(`\`\`\`${language}\n`)[1]!.split('```')[0]!)
   const config = {
     plugin_dirs: [folder, 'plugins'],
     providers: {
@@ -110,6 +118,18 @@ test('every plugin that a page shows is one of the examples, and every example i
     }
   }
   expect(shown.sort()).toEqual(ids)
+})
+
+test('greeter, as the first page shows it, greets in chats and leaves other calls alone', async () => {
+  await withPlugin('greeter', { name: 'Ada' }, async () => {
+    upstream.reply({ content: ['fine'] })
+    expect((await say('hello')).status).toBe(200)
+    expect(upstream.last().body).toMatchObject({
+      messages: [{ role: 'system', content: 'The user is called Ada.' }, { content: 'hello' }],
+    })
+    await api('POST', '/v1/embeddings', { model: 'text-embedding-3-small', input: 'hello' })
+    expect(upstream.last().body).not.toHaveProperty('messages')
+  })
 })
 
 test('a new area counts calls of every model, whatever a user calls it', async () => {
