@@ -147,7 +147,7 @@ export class Keys {
       }
       return also?.(transaction)
     })
-    for (const { id } of keys) this.#uses.clear(id)
+    for (const { id } of keys) this.#uses.delete(id)
     return result
   }
 

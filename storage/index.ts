@@ -54,7 +54,9 @@ export interface Counters {
   /** All counters whose name starts so, sorted by name. */
   entries(prefix?: string): Array<[name: string, value: number]>
   set(name: string, value: number): void
-  /** Forgets counters whose name starts so. */
+  /** Forgets one counter. It costs the same however many there are. */
+  delete(name: string): void
+  /** Forgets counters whose name starts so; all names are looked at. */
   clear(prefix: string): void
   /** Resolves when all values are fsynced. */
   flush(): Promise<void>

@@ -38,10 +38,17 @@ export default defineArea({
     context.provide(UsageRecords, {
       raise: (period, sums) => raiseAll(meter, context.use(kernelServices.accounts), period, sums),
     })
+    const { usage_months: months } = context.settings
     context.personal(
-      personalOfUsers({ count: (id) => meter.count(id), erase: (id) => meter.clear(id) }, ['deletion']),
+      personalOfUsers(
+        {
+          count: (id) => meter.count(id, months, new Date()),
+          erase: (id) => meter.clear(id, months, new Date()),
+        },
+        ['deletion'],
+      ),
     )
-    const prune = () => meter.prune(context.settings.usage_months, new Date())
+    const prune = () => meter.prune(months, new Date())
     prune()
     context.every(dayMs, prune)
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Attempt, type Call, noUsage, type Outcome } from '#kernel'
-import type { Engine } from '../../storage/index.ts'
+import type { Counters, Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { UsageMeter } from './meter.ts'
 
@@ -79,7 +79,54 @@ test('a user is forgotten in every month, and nobody else is', () => {
   for (const user of ['usr_1', 'usr_12']) {
     for (const month of ['2026-01', '2026-02']) meter.add(outcome(), callOf(user, `${month}-05T00:00:00Z`))
   }
-  meter.clear('usr_1')
-  const left = ['usr_1', 'usr_12'].map((user) => meter.read(user, '2026-02').requests)
-  expect(left).toEqual([0, 1])
+  const now = new Date('2026-02-28T12:00:00Z')
+  expect(meter.count('usr_1', 2, now)).toBe(2)
+  expect(meter.clear('usr_1', 2, now)).toBe(2)
+  expect(meter.count('usr_1', 2, now)).toBe(0)
+  for (const month of ['2026-01', '2026-02']) {
+    const left = ['usr_1', 'usr_12'].map((user) => meter.read(user, month).requests)
+    expect(left).toEqual([0, 1])
+  }
+})
+
+test('a user is forgotten in the month that waits to be pruned, and in one that a clock was ahead of', async () => {
+  const counters = await engine.counters('usage')
+  for (const month of ['2025-11', '2025-12', '2026-03'])
+    meter.add(outcome(), callOf('usr_1', `${month}-05T00:00:00Z`))
+  expect(meter.clear('usr_1', 3, new Date('2026-02-01T00:00:00Z'))).toBe(3)
+  expect(counters.entries()).toEqual([])
+})
+
+test('to forget a user takes as many steps among many users as among few', async () => {
+  const stored = await engine.counters('usage')
+  const now = new Date('2026-02-28T12:00:00Z')
+  const stepsAmong = (users: number): number => {
+    for (let n = 0; n < users; n += 1) meter.add(outcome(), callOf(`usr_${n}`, '2026-02-05T00:00:00Z'))
+    let looked = 0
+    const watched: Counters = {
+      add: (name, amount) => stored.add(name, amount),
+      set: (name, value) => stored.set(name, value),
+      flush: () => stored.flush(),
+      get(name) {
+        looked += 1
+        return stored.get(name)
+      },
+      delete(name) {
+        looked += 1
+        stored.delete(name)
+      },
+      entries(prefix) {
+        looked += stored.entries().length
+        return stored.entries(prefix)
+      },
+      clear(prefix) {
+        looked += stored.entries().length
+        stored.clear(prefix)
+      },
+    }
+    expect(new UsageMeter(watched).clear('usr_1', 12, now)).toBe(1)
+    return looked
+  }
+  const amongFew = stepsAmong(2)
+  expect(stepsAmong(3000)).toBe(amongFew)
 })

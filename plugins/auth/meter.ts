@@ -80,24 +80,27 @@ export class UsageMeter {
     return behind.length > 0
   }
 
-  /** Months in which a user used something. */
-  count(userId: string): number {
-    const isOf = (name: string): boolean => name.slice(periodLength).startsWith(`/${userId}/`)
-    return new Set(
-      this.#counters.entries().flatMap(([name]) => (isOf(name) ? [name.slice(0, periodLength)] : [])),
-    ).size
+  /** In how many of the months that are kept a user used something. */
+  count(userId: string, months: number, now: Date): number {
+    const isUsed = (period: string): boolean =>
+      countersOf(namesOf(period, userId)).some((name) => this.#counters.get(name) !== 0)
+    return keptPeriods(months, now).filter(isUsed).length
   }
 
-  /** Forgets a user, and returns how many months that were. */
-  clear(userId: string): number {
-    const months = this.count(userId)
-    for (const period of this.#periods()) this.#counters.clear(cellOf(period, userId))
-    return months
+  /**
+   * Forgets a user, and returns in how many months something was used. The counters are named and not searched for, as
+   * those of all users may be many. All are deleted, as another thread may have counted what is not known here.
+   */
+  clear(userId: string, months: number, now: Date): number {
+    const used = this.count(userId, months, now)
+    for (const period of keptPeriods(months, now))
+      for (const name of countersOf(namesOf(period, userId))) this.#counters.delete(name)
+    return used
   }
 
   /** Forgets all but the latest months, the current one included. */
   prune(months: number, now: Date): void {
-    const oldest = periodOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months + 1)))
+    const oldest = monthsAgo(months - 1, now)
     for (const period of this.#periods()) if (period < oldest) this.#counters.clear(`${period}/`)
   }
 
@@ -122,10 +125,22 @@ export class UsageMeter {
   }
 }
 
-const cellOf = (period: string, userId: string): string => `${period}/${userId}/`
+const monthsAgo = (months: number, now: Date): string =>
+  periodOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months)))
+
+/** The months that may have counters: one ahead, as clocks are set back, and one that is about to be pruned. */
+const keptPeriods = (months: number, now: Date): string[] =>
+  Array.from({ length: months + 2 }, (_, n) => monthsAgo(n - 1, now))
+
+const countersOf = ({ requests, tokensIn, tokensOut, costNano }: Names): string[] => [
+  requests,
+  tokensIn,
+  tokensOut,
+  costNano,
+]
 
 function namesOf(period: string, userId: string): Names {
-  const cell = cellOf(period, userId)
+  const cell = `${period}/${userId}/`
   return {
     period,
     requests: `${cell}requests`,

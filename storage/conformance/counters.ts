@@ -10,6 +10,7 @@ const anOperation = fc.oneof(
     amount: fc.integer({ min: -1000, max: 1000 }),
   }),
   fc.record({ kind: fc.constant('set' as const), name: aName, amount: fc.integer() }),
+  fc.record({ kind: fc.constant('delete' as const), name: aName }),
   fc.record({ kind: fc.constant('clear' as const), name: fc.constantFrom('', 'a', 'a/') }),
   fc.record({ kind: fc.constant('flush' as const) }),
   fc.record({ kind: fc.constant('reopen' as const) }),
@@ -31,6 +32,9 @@ export function counterConformance(open: OpenEngine): void {
               } else if (operation.kind === 'set') {
                 counters.set(operation.name, operation.amount)
                 model.set(operation.name, operation.amount)
+              } else if (operation.kind === 'delete') {
+                counters.delete(operation.name)
+                model.delete(operation.name)
               } else if (operation.kind === 'clear') {
                 counters.clear(operation.name)
                 for (const name of [...model.keys()]) if (name.startsWith(operation.name)) model.delete(name)

@@ -100,7 +100,12 @@ test('a closed store counts nothing more', async () => {
   counters.add('a', 1)
   await engine.close()
   const closed = expect.objectContaining({ code: 'STORE_CLOSED' })
-  for (const act of [() => counters.add('a', 1), () => counters.set('a', 1), () => counters.clear('a')])
+  for (const act of [
+    () => counters.add('a', 1),
+    () => counters.set('a', 1),
+    () => counters.delete('a'),
+    () => counters.clear('a'),
+  ])
     expect(act).toThrow(closed)
   expect(counters.get('a')).toBe(1)
 })

@@ -47,15 +47,17 @@ export class LevelCounters implements Counters {
   }
 
   entries(prefix = ''): Array<[name: string, value: number]> {
-    return [...this.#values].filter(([name]) => name.startsWith(prefix)).sort(([a], [b]) => (a < b ? -1 : 1))
+    return sortedEntries(this.#values, prefix)
+  }
+
+  delete(name: string): void {
+    this.#backing.gate.check()
+    if (this.#values.delete(name)) this.#touch(name)
   }
 
   clear(prefix: string): void {
     this.#backing.gate.check()
-    for (const [name] of this.entries(prefix)) {
-      this.#values.delete(name)
-      this.#touch(name)
-    }
+    for (const name of this.#values.keys()) if (name.startsWith(prefix)) this.delete(name)
   }
 
   flush(): Promise<void> {
@@ -113,6 +115,13 @@ export class LevelCounters implements Counters {
         this.#writeIn(retryMs)
       })
   }
+}
+
+/** The counters whose name starts so, sorted by name. Others are neither copied nor sorted. */
+export function sortedEntries(values: ReadonlyMap<string, number>, prefix: string): [string, number][] {
+  const found: [string, number][] = []
+  for (const entry of values) if (entry[0].startsWith(prefix)) found.push(entry)
+  return found.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 /** Throws `AMOUNT_INVALID` for what no counter can hold. */

@@ -35,12 +35,16 @@ test('what is counted, set and cleared in one turn crosses in its order', () =>
 const steps: Readonly<Record<string, (counters: Counters) => void>> = {
   add: (counters) => counters.add('x', 10),
   set: (counters) => counters.set('x', 3),
+  delete: (counters) => counters.delete('x'),
+  'delete of another': (counters) => counters.delete('xy'),
   clear: (counters) => counters.clear(''),
   'clear of another': (counters) => counters.clear('xy'),
   'several, of several': (counters) => {
     counters.add('x', 1)
     counters.add('xy', 2)
     counters.clear('x')
+    counters.add('x', 2)
+    counters.delete('x')
     counters.add('ax', 4)
     counters.set('xy', 8)
     counters.add('xy', 16)

@@ -1,5 +1,5 @@
 import type { Counters } from '../index.ts'
-import { checkAmount } from '../level/counters.ts'
+import { checkAmount, sortedEntries } from '../level/counters.ts'
 import { addUp } from '../level/whole.ts'
 import type { GuestParts } from './guest-part.ts'
 import type { CounterStep } from './messages.ts'
@@ -40,7 +40,7 @@ export class GuestCounters implements Counters {
   }
 
   entries(prefix = ''): Array<[name: string, value: number]> {
-    return [...this.#values].filter(([name]) => name.startsWith(prefix)).sort(([a], [b]) => (a < b ? -1 : 1))
+    return sortedEntries(this.#values, prefix)
   }
 
   set(name: string, value: number): void {
@@ -48,6 +48,14 @@ export class GuestCounters implements Counters {
     this.#keep(name, value)
     this.#growing.delete(name)
     this.#push(['set', name, value])
+  }
+
+  /** Crosses also when the counter is not here: another thread may have counted what has not arrived. */
+  delete(name: string): void {
+    this.#parts.gate.check()
+    this.#values.delete(name)
+    this.#growing.delete(name)
+    this.#push(['delete', name, 0])
   }
 
   clear(prefix: string): void {
@@ -121,7 +129,10 @@ function apply(
   isMeant: (counter: string) => boolean = () => true,
 ): void {
   if (kind === 'clear') {
-    for (const counter of [...values.keys()])
+    for (const counter of values.keys())
       if (counter.startsWith(name) && isMeant(counter)) values.delete(counter)
-  } else if (isMeant(name)) values.set(name, kind === 'set' ? amount : addUp(values.get(name) ?? 0, amount))
+  } else if (isMeant(name)) {
+    if (kind === 'delete') values.delete(name)
+    else values.set(name, kind === 'set' ? amount : addUp(values.get(name) ?? 0, amount))
+  }
 }

@@ -31,6 +31,7 @@ export class HostCounters {
     for (const [kind, name, amount] of steps) {
       if (kind === 'add') counters.add(name, amount)
       else if (kind === 'set') counters.set(name, amount)
+      else if (kind === 'delete') counters.delete(name)
       else counters.clear(name)
     }
     this.#peers.counted(this.#self, steps)

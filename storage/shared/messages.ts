@@ -91,8 +91,8 @@ export interface CrossingRow {
   readonly sums: readonly Sum[]
 }
 
-/** What was done to a counter: an amount was added to it or set, or all with a prefix were forgotten. */
-export type CounterStep = readonly [kind: 'add' | 'set' | 'clear', name: string, amount: number]
+/** What was done to a counter: an amount was added to it or set, or it or all with a prefix were forgotten. */
+export type CounterStep = readonly [kind: 'add' | 'set' | 'delete' | 'clear', name: string, amount: number]
 
 /** The messages to a thread about a part: a write, or rows that the thread's functions must answer for. */
 export type PartNews = { readonly part: number } & (
