@@ -68,7 +68,8 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     await transmit(refusal ?? answerTo(recording, script, wire, rules), script, recording, response)
   }
 
-  const server = createServer({ noDelay: true }, (request, response) => {
+  // It closes no idle connection: on a slow machine the gateway could use one in the same moment.
+  const server = createServer({ noDelay: true, keepAliveTimeout: 0 }, (request, response) => {
     serve(request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' })
       response.end(`fake upstream: ${String(error)}`)

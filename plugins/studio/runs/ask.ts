@@ -11,6 +11,8 @@ export interface Asking {
   }
   readonly budget: CallBudget
   readonly signal: AbortSignal
+  /** Whose words it repeats, where these are a user's. */
+  readonly sourceUser?: string | undefined
 }
 
 /** What came of asking a model. */
@@ -68,7 +70,7 @@ export async function askModel(
 }
 
 async function once(
-  { call, run, budget, signal }: Asking,
+  { call, run, budget, signal, sourceUser }: Asking,
   request: ModelRequest,
   added: readonly string[],
 ): Promise<{ readonly asked: Asked; readonly error?: unknown }> {
@@ -83,6 +85,7 @@ async function once(
       ip: run.ip,
       project: run.project,
       session: run.id,
+      ...(sourceUser !== undefined && { sourceUser }),
       tags: { [run.kind]: run.of },
       skip: [...passedBy, ...added],
       signal,

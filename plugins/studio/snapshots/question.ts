@@ -1,5 +1,5 @@
 import { badRequest, type Context, type ModelRequest, type Principal, TraceReader } from '#kernel'
-import { addingTo, answerTexts, pastCallOf } from '#kit'
+import { addingTo, answerTexts, pastCallOf, sourceUserOf } from '#kit'
 import type { Arm } from '../runs/plan.ts'
 import { requestOf } from '../runs/request.ts'
 import { pinTemplate, promptsOf } from '../runs/templates.ts'
@@ -49,7 +49,7 @@ export async function questionOf(
   return {
     request: { ...rest, model: input.model ?? request.model },
     answer: answerTexts(response).join('\n'),
-    user: trace.user_id,
+    user: sourceUserOf(trace),
     added: addingTo(trace),
   }
 }

@@ -139,6 +139,26 @@ test('a past call is pinned with its answer, by those who may see it', async () 
   ])
 })
 
+test("what an admin's snapshot asks again of a user's call is data of that user, and goes with it", async () => {
+  const { userId, key } = await parts.gateway.signUp('cleo')
+  const { gateway, upstream } = parts
+  const seen = async (id: string) => (await gateway.api('GET', `/api/observe/traces/${id}`)).status
+  upstream.reply({ content: 'Blue.', times: 2 })
+  const { headers } = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Sky?' }] }),
+  })
+  const trace_id = headers.get('x-trace-id')!
+  await expect.poll(() => seen(trace_id)).toBe(200)
+  const { body: made } = await asAdmin('POST', '/snapshots', { name: 'Past', trace_id })
+  const { body: run } = await asAdmin('POST', `/snapshots/${made.id}/run`, {})
+  const asked = run.history[0].trace_id
+  await expect.poll(() => seen(asked)).toBe(200)
+  expect((await gateway.api('DELETE', `/api/auth/users/${userId}/data`)).status).toBe(200)
+  expect([await seen(trace_id), await seen(asked)]).toEqual([404, 404])
+})
+
 test('a template is pinned in the version that it had', async () => {
   await api('POST', '/templates', { slug: 'sky', content: 'Be {{tone}}.', model: 'gpt-4o' })
   const fields = { name: 'Sky', template_slug: 'sky', variables: { tone: 'kind' }, prompt: 'Sky?' }

@@ -36,6 +36,7 @@ export interface Caller {
 interface Asked {
   readonly id: string
   readonly added?: readonly string[] | undefined
+  readonly source_user_id?: string | undefined
 }
 
 /** Snapshots: questions with the answers that are pinned, to be asked again. */
@@ -68,7 +69,7 @@ export class Snapshots {
     const id = newId('snp_')
     const known = expected_output ?? answer
     if (known !== undefined) checkMatch(rule, known)
-    const baseline = (known ?? (await this.#answerTo({ id, added }, request, caller))).slice(0, longest)
+    const baseline = (known ?? (await this.#answerTo({ id, added, source_user_id: user }, request, caller))).slice(0, longest)
     checkMatch(rule, baseline)
     const now = new Date().toISOString()
     const row: SnapshotRow = {
@@ -152,13 +153,18 @@ export class Snapshots {
     })
   }
 
-  #ask({ id, added }: Asked, request: ModelRequest, { principal, ip, project, signal }: Caller) {
+  #ask(
+    { id, added, source_user_id: sourceUser }: Asked,
+    request: ModelRequest,
+    { principal, ip, project, signal }: Caller,
+  ) {
     return askModel(
       {
         call: this.#context.call,
         run: { id, kind: 'snapshot', of: id, principal: storePrincipal(principal), ip, project },
         budget: new CallBudget(Number.POSITIVE_INFINITY, 0),
         signal,
+        sourceUser,
       },
       request,
       added,
