@@ -8,7 +8,7 @@ export { explain } from './explain.ts'
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '3.127.0'
+export const apiVersion = '3.128.0'
 
 interface Shared {
   readonly id: string
