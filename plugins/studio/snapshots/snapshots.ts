@@ -69,7 +69,9 @@ export class Snapshots {
     const id = newId('snp_')
     const known = expected_output ?? answer
     if (known !== undefined) checkMatch(rule, known)
-    const baseline = (known ?? (await this.#answerTo({ id, added, source_user_id: user }, request, caller))).slice(0, longest)
+    const baseline = (
+      known ?? (await this.#answerTo({ id, added, source_user_id: user }, request, caller))
+    ).slice(0, longest)
     checkMatch(rule, baseline)
     const now = new Date().toISOString()
     const row: SnapshotRow = {
