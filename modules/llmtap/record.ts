@@ -1,4 +1,5 @@
 import type { TraceBodies, TraceSummary } from '#kernel'
+import { mapStrings } from '#kit'
 
 /** The module's own fact, which says what writes the call down. */
 export const fact = 'llmtap'
@@ -71,7 +72,7 @@ export function lineOf(
   for (const side of ['request', 'response'] as const) {
     const body = bodies?.[side]
     if (body === undefined) continue
-    const cleaned = cleanTexts(body, clean)
+    const cleaned = mapStrings(body, clean)
     record[side] = kept === 'full' ? cleaned : cut(JSON.stringify(cleaned))
   }
   return `${JSON.stringify(record)}\n`
@@ -79,11 +80,3 @@ export function lineOf(
 
 const cut = (text: string): string =>
   text.length > longestText ? `${text.slice(0, longestText).toWellFormed()}…` : text
-
-/** A copy of JSON with every text in it cleaned; names of fields stay. */
-function cleanTexts(value: unknown, clean: (text: string) => string): unknown {
-  if (typeof value === 'string') return clean(value)
-  if (Array.isArray(value)) return value.map((item) => cleanTexts(item, clean))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cleanTexts(item, clean)]))
-}
