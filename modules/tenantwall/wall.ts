@@ -2,26 +2,14 @@ import {
   type Attempt,
   type Awaitable,
   type Call,
-  type Candidate,
   type Context,
   Counting,
   type Held,
-  ModelCatalogue,
   type Outcome,
-  Pricing,
   type Refusal,
-  TokenCounting,
 } from '#kernel'
-import {
-  addRecentCost,
-  answerTokens,
-  type CostEstimate,
-  dearestRecent,
-  estimateCost,
-  expectedTokens,
-  type RecentCosts,
-  Reservation,
-} from '#kit'
+import { Reservation } from '#kit'
+import { Expectations, type Expected, leastOf, noUse, type Place, type Usage } from './expected.ts'
 import {
   claimsOf,
   isUsage,
@@ -36,29 +24,6 @@ import type { Tenant } from './records.ts'
 export interface WallSettings {
   readonly timezone: string
   readonly default_quotas: Quotas
-}
-
-/** What a call uses of its tenant's quotas as it goes on. */
-type Usage = Pick<Need, 'tokens' | 'spend'>
-
-type Place = Pick<Candidate, 'provider' | 'model'>
-
-/** What is to be set apart for a call: where there is no room for all of it less, but no less than the least. */
-interface Expected extends Usage {
-  readonly leastTokens: number
-  readonly leastSpend: number
-}
-
-/** What the dearest and the longest of a tenant's recent calls of a model have used. */
-interface Recent {
-  readonly nano: number | undefined
-  readonly output: number | undefined
-}
-
-interface Learned {
-  readonly of: string
-  readonly nano: number
-  readonly output: number
 }
 
 interface Extra {
@@ -80,7 +45,6 @@ interface Stay {
 }
 
 const nothing: Need = { calls: 0, requests: 0, tokens: 0, spend: 0 }
-const noUse: Expected = { tokens: 0, spend: 0, leastTokens: 0, leastSpend: 0 }
 
 /** Longer than a call takes under the usual limits. */
 const leaseMs = 900_000
@@ -89,25 +53,12 @@ const leaseMs = 900_000
 export class Wall {
   readonly #context: Context<WallSettings>
   readonly #stays: (call: Call) => Stay
-  /** In the first thread, for all of them. */
-  readonly #recent: (of: string) => Awaitable<Recent | undefined>
-  readonly #learn: (learned: Learned) => void
+  readonly #expectations: Expectations
 
   constructor(context: Context<WallSettings>) {
-    const costs = context.memory<RecentCosts>('recent', () => new Map())
-    /** In tokens. */
-    const outputs = context.memory<RecentCosts>('outputs', () => new Map())
     this.#context = context
     this.#stays = context.slot<Stay>(() => ({}))
-    this.#recent = context.askFirstThread('recent', (of) => {
-      const now = Date.now()
-      return { nano: dearestRecent(costs, of, now), output: dearestRecent(outputs, of, now) }
-    })
-    this.#learn = context.inFirstThread('used', ({ of, nano, output }) => {
-      const now = Date.now()
-      if (nano > 0) addRecentCost(costs, of, nano, now)
-      if (output > 0) addRecentCost(outputs, of, output, now)
-    })
+    this.#expectations = new Expectations(context)
   }
 
   /** The claims that show how a tenant's quotas stand. */
@@ -131,7 +82,7 @@ export class Wall {
   attempt(attempt: Attempt, call: Call, tenant?: Tenant): Promise<void> | undefined {
     const stay = this.#stays(call)
     if (tenant && !stay.extra && this.claims(tenant).some(isUsage)) stay.extra = this.#extra(tenant, noUse)
-    return stay.extra?.reservation.enter(attempt, () => this.#expected(stay.extra!.tenant, call, attempt))
+    return stay.extra?.reservation.enter(attempt, () => this.#expectedOf(stay.extra!.tenant, call, attempt))
   }
 
   /** Counts what a call used, and gives the rest back. */
@@ -155,17 +106,14 @@ export class Wall {
     })
   }
 
-  async #settle(
-    extra: Extra | undefined,
-    { cost, usage, provider, model }: Outcome,
-    settle: () => Awaitable<unknown>,
-  ): Promise<void> {
+  async #settle(extra: Extra | undefined, outcome: Outcome, settle: () => Awaitable<unknown>): Promise<void> {
     if (!extra) return void (await settle())
     await extra.reservation.settle(settle)
-    const nano = cost?.totalNano ?? 0
-    const { output } = usage
-    if (provider !== undefined && (nano > 0 || output > 0))
-      this.#learn({ of: nameOf(extra.tenant, `${provider}/${model}`), nano, output })
+    this.#expectations.learn(extra.tenant, outcome)
+  }
+
+  #expectedOf(tenant: Tenant, call: Call, place: Place | undefined): Awaitable<Expected> {
+    return this.#expectations.of(tenant, call, place, hasSpend(this.#quotasOf(tenant)))
   }
 
   #quotasOf({ quotas }: Tenant): Quotas {
@@ -183,7 +131,7 @@ export class Wall {
 
   async #ask(tenant: Tenant, call: Call): Promise<Asked> {
     const [place] = this.claims(tenant).some(isUsage) ? await this.#context.targets(call) : []
-    const expected = await this.#expected(tenant, call, place)
+    const expected = await this.#expectedOf(tenant, call, place)
     const claimsOf = (usage: Usage) => this.claims(tenant, { calls: 1, requests: 1, ...usage })
     const claims = claimsOf(leastOf(expected))
     return { claims, expected, answer: await this.#setApart(claimsOf(expected), claims) }
@@ -235,58 +183,12 @@ export class Wall {
     if (!isSoon) this.#context.report('quota_used_up', `${claim.quota} of ${claim.name}`)
     throw error
   }
-
-  /**
-   * What a call may use at a place. Where its price or the length of its answer is not known, it is what the tenant's dearest and
-   * longest recent calls of the model have used; where there are none, a long answer is a precaution.
-   */
-  #expected(tenant: Tenant, call: Call, place: Place | undefined): Awaitable<Expected> {
-    const { input, output } = expectedTokens(call)
-    if (!place) return certain({ tokens: input + output, spend: 0 })
-    const models = this.#context.find(ModelCatalogue)
-    const answer = answerTokens(call, models?.describe(place.provider, place.model)?.maxOutputTokens)
-    const cost = this.#costOf(tenant, call, place)
-    const usage = { tokens: input + answer.expected, spend: cost?.nano ?? 0 }
-    if (answer.isKnown && (cost?.isWhole ?? true)) return certain(usage)
-    const learned = ({ nano, output }: Partial<Recent> = {}): Expected => {
-      const spend = cost?.isWhole ? usage.spend : Math.max(usage.spend, nano ?? 0)
-      const tokens = answer.isKnown ? usage.tokens : input + Math.max(answer.expected, output ?? 0)
-      return {
-        tokens: output === undefined ? input + answer.cautious : tokens,
-        spend: nano === undefined ? (cost?.cautiousNano ?? 0) : spend,
-        leastTokens: tokens,
-        leastSpend: spend,
-      }
-    }
-    const recent = this.#recent(nameOf(tenant, `${place.provider}/${place.model}`))
-    return recent instanceof Promise ? recent.then(learned) : learned(recent)
-  }
-
-  #costOf(tenant: Tenant, call: Call, place: Place): CostEstimate | undefined {
-    const { find } = this.#context
-    const [prices, tokens] = [find(Pricing), find(TokenCounting)]
-    if (!prices || !tokens || !hasSpend(this.#quotasOf(tenant))) return undefined
-    return estimateCost(call, place, { prices, tokens, models: find(ModelCatalogue) })
-  }
 }
-
-const leastOf = ({ leastTokens, leastSpend }: Expected): Usage => ({ tokens: leastTokens, spend: leastSpend })
-
-/** What is no precaution is needed whole. */
-const certain = ({ tokens, spend }: Usage): Expected => ({
-  tokens,
-  spend,
-  leastTokens: tokens,
-  leastSpend: spend,
-})
-
-const hasSpend = ({ spend_usd_per_day, spend_usd_per_month }: Quotas): boolean =>
-  spend_usd_per_day !== undefined || spend_usd_per_month !== undefined
 
 const usedBy = ({ usage, cost }: Outcome): Usage => ({
   tokens: usage.input + usage.output,
   spend: cost?.totalNano ?? 0,
 })
 
-/** Names a model for a tenant: what the calls of another one cost is nothing to it. */
-const nameOf = ({ id }: Tenant, model: string): string => `${id} ${model}`
+const hasSpend = ({ spend_usd_per_day, spend_usd_per_month }: Quotas): boolean =>
+  spend_usd_per_day !== undefined || spend_usd_per_month !== undefined
