@@ -58,7 +58,7 @@ export class Recorder {
 
   /** False when there is no room. */
   record(recorded: Recorded, found: Found): boolean {
-    if (this.#length > mostLength || (!this.#batch && !this.#hasRoom)) return this.drop()
+    if (this.#length > mostLength || (!this.#batch && !this.#hasRoom())) return this.drop()
     this.#batch ??= this.#open()
     this.#length += this.#batch.add(recorded, found)
     if (this.#isClosed) this.queue()
@@ -80,7 +80,7 @@ export class Recorder {
 
   /** Something else was appended: the chain ends there now. */
   appended(end: End): void {
-    this.#expected = this.#isIdle ? end : undefined
+    this.#expected = this.#isIdle() ? end : undefined
   }
 
   /** What waits is queued; what comes later waits no more. */
@@ -90,17 +90,17 @@ export class Recorder {
     await this.#thread.close()
   }
 
-  get #hasRoom(): boolean {
+  #hasRoom(): boolean {
     return this.#linking.length + this.#sequence.status().depth < mostBatches
   }
 
   /** Whether no batch but the one that grows waits for its place. */
-  get #isIdle(): boolean {
+  #isIdle(): boolean {
     return this.#queued.size === 0 && this.#linking.length === 0
   }
 
   #open(): Batch {
-    if (this.#isIdle) this.#expected ??= this.#end().catch(() => undefined)
+    if (this.#isIdle()) this.#expected ??= this.#end().catch(() => undefined)
     return new Batch(this.#expectedSize)
   }
 

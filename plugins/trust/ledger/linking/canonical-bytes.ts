@@ -1,3 +1,6 @@
+import { Fields } from './fields.ts'
+import { none, Pieces } from './pieces.ts'
+
 const quote = 0x22
 const comma = 0x2c
 const minus = 0x2d
@@ -13,213 +16,235 @@ const closeObject = 0x7d
 const firstPrinted = 0x20
 const lastAscii = 0x7f
 
+/** Whether a byte may stand in a text, or in a name, as it is. */
+const inTexts = tableOf((byte) => byte >= firstPrinted && byte !== quote && byte !== backslash)
+const inNames = tableOf((byte) => inTexts[byte] === 1 && byte <= lastAscii)
 /** The letters behind a backslash of which JSON has no other way to write their characters. */
-const escapes = new Set([...'"\\bfnrt'].map((letter) => letter.charCodeAt(0)))
-const words = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]))
+const escapes = tableOf((byte) => '"\\bfnrt'.includes(String.fromCharCode(byte)))
+const [yes, no, empty] = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')]
 
 /** Digits that a double holds for certain, whatever they are. */
 const mostDigits = 15
 /** Places behind the point of a number below 1, from which on it is written with an exponent. */
 const mostPlaces = 6
-/** Levels of objects and lists, each of which may move the bytes of those inside once more. */
+/** Levels of objects and lists. */
 const deepest = 32
+/** Bytes of what is put in order in memory that is kept. */
+const usual = 65_536
 
-/** So few fields are sorted, and so few bytes copied, faster here than by the functions for many. */
-const few = 16
-const short = 48
-/** Where the bytes of an object lie while its fields are moved, if there are not more. */
-const scratch = Buffer.allocUnsafeSlow(16_384)
+/** What a scan says of a value that it cannot put in order. */
+const refused = -1
 
-function copied(bytes: Buffer, start: number, end: number): Buffer {
-  if (end - start > scratch.length) return Buffer.from(bytes.subarray(start, end))
-  bytes.copy(scratch, 0, start, end)
-  return scratch
+function tableOf(has: (byte: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => Number(has(byte)))
 }
 
 /**
- * Puts the fields of JSON in the order of canonical JSON (RFC 8785), where it has that form otherwise: no blanks, no escapes
- * that are not needed, numbers as they are usually written, names in ASCII. It does so in place, without an object or a text, in less
- * time than it takes to parse the JSON. False means that these bytes are of another form, or no JSON at all; then some fields may have
- * changed places, which does not change what the JSON says.
+ * JSON with its fields in the order of canonical JSON (RFC 8785), where it has that form otherwise: no blanks, no escapes that are
+ * not needed, numbers as they are usually written, names in ASCII. It makes no object and no text, and so takes less time than
+ * parsing the JSON. What it returns are the bytes themselves where they are in order, or others that the next call writes over;
+ * undefined means that they are of another form, or no JSON at all.
  */
-export function putInOrder(bytes: Buffer, start: number, end: number): boolean {
-  const scan = new Scan(bytes, start, end)
-  return scan.value(0) && scan.at === end
+export function canonicalBytes(bytes: Buffer, start: number, end: number): Buffer | undefined {
+  return (end - start > usual ? new Scan(end - start) : kept).canonical(bytes, start, end)
 }
 
 class Scan {
-  at: number
-  readonly #bytes: Buffer
-  readonly #end: number
-  /** Of the fields of all objects that are open: where each begins, where its name ends, and where it ends itself. */
-  readonly #fields: number[] = []
+  readonly #fields = new Fields()
+  readonly #pieces = new Pieces()
+  /** Where the bytes in their order are. */
+  readonly #ordered: Buffer
+  #bytes = Buffer.alloc(0)
+  #at = 0
+  #end = 0
+  /** The last piece of the value that was passed last, where it has pieces. */
+  #last = none
 
-  constructor(bytes: Buffer, start: number, end: number) {
-    this.#bytes = bytes
-    this.at = start
-    this.#end = end
+  /** `most` is how many bytes there are to put in order. */
+  constructor(most: number) {
+    this.#ordered = Buffer.allocUnsafeSlow(most)
   }
 
-  value(depth: number): boolean {
-    const byte = this.#next
-    switch (byte) {
-      case quote:
-        return this.#text()
-      case openObject:
-        return depth < deepest && this.#object(depth + 1)
-      case openList:
-        return depth < deepest && this.#list(depth + 1)
-      default:
-        return byte === minus || isDigit(byte) ? this.#number() : this.#word(words.get(byte))
-    }
+  canonical(bytes: Buffer, start: number, end: number): Buffer | undefined {
+    this.#bytes = bytes
+    this.#at = start
+    this.#end = end
+    this.#pieces.clear()
+    this.#fields.clear(bytes)
+    const first = this.#value(0)
+    if (first === refused || this.#at !== end) return undefined
+    if (first === none) return bytes.subarray(start, end)
+    return this.#ordered.subarray(0, this.#pieces.copy(first, bytes, this.#ordered))
+  }
+
+  /** The first of the pieces that a value has once it is in order; none where it is in order already. */
+  #value(depth: number): number {
+    const byte = this.#next()
+    if (byte === quote) return this.#passesText() ? none : refused
+    if (byte === openObject) return depth < deepest ? this.#object(depth + 1) : refused
+    if (byte === openList) return depth < deepest ? this.#list(depth + 1) : refused
+    return this.#passesNumber() || this.#passesWord() ? none : refused
   }
 
   /** The byte that comes next; behind the end one that nothing begins with. */
-  get #next(): number {
-    return this.at < this.#end ? this.#bytes[this.at]! : 0
+  #next(): number {
+    return this.#at < this.#end ? this.#bytes[this.#at]! : 0
   }
 
   /** Whether this byte comes next; then it is passed. */
   #passes(byte: number): boolean {
-    if (this.#next !== byte) return false
-    this.at += 1
+    if (this.#next() !== byte) return false
+    this.#at += 1
     return true
   }
 
-  #text(): boolean {
+  #passesText(): boolean {
     const bytes = this.#bytes
     const end = this.#end
-    for (let at = this.at + 1; at < end; at++) {
-      const byte = bytes[at]!
-      if (byte === quote) return this.#goTo(at + 1)
-      if (byte < firstPrinted || (byte === backslash && !escapes.has(bytes[++at]!))) return false
+    let at = this.#at + 1
+    while (at < end) {
+      const byte = bytes[at++]!
+      if (inTexts[byte] === 1) continue
+      if (byte !== backslash) return this.#endsText(byte, at)
+      if (at === end || escapes[bytes[at++]!] !== 1) return false
     }
     return false
   }
 
   /** A name in ASCII without escapes: so the order of its bytes is that of its characters. */
-  #name(): boolean {
-    if (this.#next !== quote) return false
+  #passesName(): boolean {
+    if (this.#next() !== quote) return false
     const bytes = this.#bytes
     const end = this.#end
-    for (let at = this.at + 1; at < end; at++) {
-      const byte = bytes[at]!
-      if (byte === quote) return this.#goTo(at + 1)
-      if (byte < firstPrinted || byte > lastAscii || byte === backslash) return false
+    let at = this.#at + 1
+    while (at < end) {
+      const byte = bytes[at++]!
+      if (inNames[byte] !== 1) return this.#endsText(byte, at)
     }
     return false
   }
 
-  #goTo(at: number): true {
-    this.at = at
-    return true
+  #endsText(byte: number, behind: number): boolean {
+    this.#at = behind
+    return byte === quote
   }
 
-  #list(depth: number): boolean {
-    this.at += 1
-    if (this.#passes(closeList)) return true
+  #list(depth: number): number {
+    let from = this.#at
+    this.#at += 1
+    if (this.#passes(closeList)) return none
+    let first = none
+    let last = none
     do {
-      if (!this.value(depth)) return false
+      const start = this.#at
+      const item = this.#value(depth)
+      if (item === refused) return refused
+      if (item === none) continue
+      if (first === none) first = last = this.#pieces.add(from, start)
+      else last = this.#pieces.append(last, from, start)
+      this.#pieces.join(last, item)
+      last = this.#last
+      from = this.#at
     } while (this.#passes(comma))
-    return this.#passes(closeList)
+    if (!this.#passes(closeList)) return refused
+    if (first !== none) this.#last = this.#pieces.append(last, from, this.#at)
+    return first
   }
 
-  #object(depth: number): boolean {
-    this.at += 1
-    if (this.#passes(closeObject)) return true
+  #object(depth: number): number {
     const fields = this.#fields
-    const first = fields.length
+    const start = this.#at
+    this.#at += 1
+    if (this.#passes(closeObject)) return none
+    const first = fields.count
     let isInOrder = true
     do {
-      const start = this.at
-      if (!this.#name()) return false
-      const field = fields.push(start, this.at, 0) - 3
-      if (!this.#passes(colon) || !this.value(depth)) return false
-      fields[field + 2] = this.at
-      if (field === first) continue
-      const order = this.#compare(field - 3, field)
-      if (order === 0) return false
-      isInOrder &&= order < 0
+      const field = this.#field(depth)
+      if (field === refused) return refused
+      const order = field === first ? -1 : fields.compare(field - 1, field)
+      if (order === 0) return refused
+      isInOrder &&= order < 0 && fields.firstOf(field) === none
     } while (this.#passes(comma))
-    if (!isInOrder && !this.#sort(first)) return false
-    fields.length = first
-    return this.#passes(closeObject)
+    if (!this.#passes(closeObject)) return refused
+    const pieces = isInOrder ? none : this.#sorted(start, first)
+    fields.cut(first)
+    return pieces
   }
 
-  /** Orders two fields by their names. */
-  #compare(a: number, b: number): number {
-    const bytes = this.#bytes
-    const [ofA, ofB] = [this.#fields[a]!, this.#fields[b]!]
-    // Without their closing quotes, before which a blank and an exclamation mark would come.
-    const length = Math.min(this.#fields[a + 1]! - ofA, this.#fields[b + 1]! - ofB) - 1
-    for (let n = 1; n < length; n++) {
-      const difference = bytes[ofA + n]! - bytes[ofB + n]!
-      if (difference !== 0) return difference
-    }
-    return this.#fields[a + 1]! - ofA - (this.#fields[b + 1]! - ofB)
+  /** The place of the field that comes next. */
+  #field(depth: number): number {
+    const start = this.#at
+    if (!this.#passesName()) return refused
+    const field = this.#fields.add(start, this.#at)
+    const value = this.#passes(colon) ? this.#value(depth) : refused
+    if (value === refused) return refused
+    this.#fields.end(field, this.#at, value, this.#last)
+    return field
   }
 
-  /** Moves the fields of an object from this one on into their order. False if two have the same name. */
-  #sort(first: number): boolean {
+  /** The first of the pieces of an object that begins here and has the fields from this one on. */
+  #sorted(start: number, field: number): number {
     const fields = this.#fields
-    const order: number[] = []
-    for (let field = first; field < fields.length; field += 3) order.push(field)
-    if (order.length > few) order.sort((a, b) => this.#compare(a, b))
-    else this.#insert(order)
-    for (let n = 1; n < order.length; n++) if (this.#compare(order[n - 1]!, order[n]!) === 0) return false
-    const bytes = this.#bytes
-    const start = fields[first]!
-    const before = copied(bytes, start, this.at)
-    let at = start
-    for (let n = 0; n < order.length; n++) {
-      if (n > 0) bytes[at++] = comma
-      const from = fields[order[n]!]! - start
-      const end = fields[order[n]! + 2]! - start
-      if (end - from > short) at += before.copy(bytes, at, from, end)
-      else for (let byte = from; byte < end; byte++) bytes[at++] = before[byte]!
+    const pieces = this.#pieces
+    const { count } = fields
+    const firstEnd = fields.endOf(field)
+    if (!fields.sort(field)) return refused
+    const first = pieces.add(start, start + 1)
+    let last = first
+    for (let place = field; place < count; place++) {
+      // The comma behind the field that was the first one.
+      if (place > field) last = pieces.append(last, firstEnd, firstEnd + 1)
+      last = this.#putField(last, fields.at(place))
     }
-    return true
+    this.#last = pieces.append(last, this.#at - 1, this.#at)
+    return first
   }
 
-  /** Sorts a few fields by insertion. */
-  #insert(order: number[]): void {
-    for (let n = 1; n < order.length; n++) {
-      const field = order[n]!
-      let place = n
-      for (; place > 0 && this.#compare(order[place - 1]!, field) > 0; place--)
-        order[place] = order[place - 1]!
-      order[place] = field
-    }
+  /** Puts the pieces of a field behind the last one. Returns which is the last one then. */
+  #putField(last: number, field: number): number {
+    const fields = this.#fields
+    const value = fields.firstOf(field)
+    if (value === none) return this.#pieces.append(last, fields.startOf(field), fields.endOf(field))
+    // The name with its colon.
+    const name = this.#pieces.append(last, fields.startOf(field), fields.nameEndOf(field) + 1)
+    this.#pieces.join(name, value)
+    return fields.lastOf(field)
   }
 
-  #number(): boolean {
+  #passesNumber(): boolean {
     const isNegative = this.#passes(minus)
-    const isBelowOne = this.#next === zero
+    const isBelowOne = this.#next() === zero
     const whole = this.#digits()
     if (whole === 0 || (isBelowOne && whole > 1)) return false
-    if (!this.#passes(point)) return whole <= mostDigits && !(isNegative && isBelowOne) && this.#isEndOfNumber
+    if (!this.#passes(point))
+      return whole <= mostDigits && !(isNegative && isBelowOne) && this.#isEndOfNumber()
     const places = this.#digits()
-    if (places === 0 || this.#bytes[this.at - 1] === zero || (isBelowOne && places > mostPlaces)) return false
-    return whole + places <= mostDigits && this.#isEndOfNumber
+    if (places === 0 || this.#bytes[this.#at - 1] === zero || (isBelowOne && places > mostPlaces))
+      return false
+    return whole + places <= mostDigits && this.#isEndOfNumber()
   }
 
   #digits(): number {
-    const start = this.at
-    while (isDigit(this.#next)) this.at += 1
-    return this.at - start
+    const start = this.#at
+    while (isDigit(this.#next())) this.#at += 1
+    return this.#at - start
   }
 
   /** An exponent would follow. */
-  get #isEndOfNumber(): boolean {
-    const byte = this.#next
+  #isEndOfNumber(): boolean {
+    const byte = this.#next()
     return byte !== 0x65 && byte !== 0x45
   }
 
-  #word(word: Buffer | undefined): boolean {
-    if (!word || this.at + word.length > this.#end) return false
-    for (const byte of word) if (this.#bytes[this.at++] !== byte) return false
+  #passesWord(): boolean {
+    const byte = this.#next()
+    const word = byte === yes[0] ? yes : byte === no[0] ? no : empty
+    if (this.#at + word.length > this.#end) return false
+    for (const letter of word) if (this.#bytes[this.#at++] !== letter) return false
     return true
   }
 }
 
 const isDigit = (byte: number): boolean => byte >= zero && byte <= nine
+
+const kept = new Scan(usual)

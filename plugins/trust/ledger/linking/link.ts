@@ -11,8 +11,8 @@ export interface Linked {
 }
 
 /**
- * Makes entries of drafts, as `DraftBytes` has them, and puts them behind the end of a chain, in their order. The bytes may change, but not
- * what the drafts say. What `lines` has is written over.
+ * Makes entries of drafts, as `DraftBytes` has them, and puts them behind the end of a chain, in their order. What `lines` has is
+ * written over.
  */
 export function link(drafts: Uint8Array, end: End, lines = new ByteWriter(drafts.length)): Linked {
   lines.cut(0)

@@ -3,7 +3,7 @@ import type { ByteReader, ByteWriter } from '../byte-writer.ts'
 import { digestOf } from '../digest.ts'
 import { readDrafts } from '../draft-bytes.ts'
 import { type End, idOf } from '../end.ts'
-import { putInOrder } from './canonical-bytes.ts'
+import { canonicalBytes } from './canonical-bytes.ts'
 
 /**
  * Makes lines of drafts, one for each entry. It works on bytes from one end to the other, since texts for all the pieces would cost
@@ -54,7 +54,8 @@ export class Linking {
     const { bytes } = this.#drafts
     const start = this.#drafts.text()
     const end = this.#drafts.at
-    if (putInOrder(bytes, start, end)) return hash('sha256', bytes.subarray(start, end))
+    const canonical = canonicalBytes(bytes, start, end)
+    if (canonical) return hash('sha256', canonical)
     try {
       return digestOf(bytes.toString('utf8', start, end))
     } catch {
