@@ -75,7 +75,7 @@ export class Directory {
   #current(): ReadonlyMap<string, Listed> {
     const specs = this.#parts.specs()
     const { env } = this.#parts
-    const entries = this.#entriesNow
+    const entries = this.#entriesNow()
     if (specs === this.#specs && entries === this.#entries) return this.#providers
     const names = new Set([...Object.keys(entries), ...specs.keys()])
     this.#specs = specs
@@ -91,7 +91,7 @@ export class Directory {
     return this.#providers
   }
 
-  get #entriesNow(): DirectoryEntries {
+  #entriesNow(): DirectoryEntries {
     return this.#parts.runtime?.entries ?? this.#parts.entries
   }
 
@@ -239,7 +239,7 @@ export class Directory {
 
   /** Names in the configuration that no plugin knows and no `type` explains, or one that nothing knows: they cannot be used. */
   get unusable(): string[] {
-    const entries = this.#entriesNow
+    const entries = this.#entriesNow()
     return Object.keys(entries).filter(
       (name) => !entries[name]?.unreadable && !this.#explains(name, entries[name]?.type),
     )

@@ -41,24 +41,24 @@ export class RouteCandidate implements Candidate {
   }
 
   get window(): number | undefined {
-    return this.#description?.contextWindow ?? this.#price?.contextWindow
+    return this.#description()?.contextWindow ?? this.#price()?.contextWindow
   }
 
   get capabilities(): Candidate['capabilities'] {
-    return this.#description?.capabilities ?? {}
+    return this.#description()?.capabilities ?? {}
   }
 
   get rates(): Candidate['rates'] {
-    return this.#price?.rates
+    return this.#price()?.rates
   }
 
-  get #description(): ModelDescription | undefined {
+  #description(): ModelDescription | undefined {
     const catalogue = this.#on.services.get(ModelCatalogue) as ModelCatalogue | undefined
     this.#described ??= { model: catalogue?.describe(this.provider, this.model) }
     return this.#described.model
   }
 
-  get #price(): PriceDescription | undefined {
+  #price(): PriceDescription | undefined {
     const prices = this.#on.services.get(Pricing) as Pricing | undefined
     this.#priced ??= { price: prices?.describe(this.provider, this.model) }
     return this.#priced.price

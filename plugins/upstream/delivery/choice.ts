@@ -1,5 +1,6 @@
 import {
   type Arrangement,
+  type Awaitable,
   badRequest,
   type Call,
   type Candidate,
@@ -19,29 +20,43 @@ export interface Usable {
   readonly unreadable?: GatewayError | undefined
 }
 
-/** Of these routes those that a caller can use, in their order: with a key of its own, or one of the operator's. */
-export async function usableRoutes(
+/**
+ * Of these routes those that a caller can use, in their order: with a key of its own, or one of the operator's. A promise only
+ * while a key has to be looked up.
+ */
+export function usableRoutes(
   { principal: { userId } }: Call,
   routes: readonly Route[],
   keys: KeyStore,
-): Promise<Usable[]> {
+): Awaitable<Usable[]> {
+  const found = routes.map(({ provider }) =>
+    userId === undefined ? undefined : keys.find(userId, provider.name),
+  )
+  if (found.every((own) => !(own instanceof Promise))) return usableWith(routes, found)
+  return Promise.all(found.map(orUnreadable)).then((own) => usableWith(routes, own))
+}
+
+/** The routes that can be used with these keys of the caller's own, one for each route. */
+function usableWith(
+  routes: readonly Route[],
+  own: readonly (Credential | UnreadableKey | undefined)[],
+): Usable[] {
   const usable: Usable[] = []
-  for (const route of routes) {
-    const own = userId === undefined ? undefined : await ownKey(keys, userId, route.provider.name)
-    if (route.provider.unreadable) usable.push({ route, keys: [], unreadable: route.provider.unreadable })
-    else if (own instanceof UnreadableKey) usable.push({ route, keys: [], unreadable: own })
-    else if (own || route.provider.configured) usable.push({ route, keys: own ? [own] : route.provider.keys })
-  }
+  routes.forEach((route, n) => {
+    const key = own[n]
+    const { provider } = route
+    if (provider.unreadable) usable.push({ route, keys: [], unreadable: provider.unreadable })
+    else if (key instanceof UnreadableKey) usable.push({ route, keys: [], unreadable: key })
+    else if (key || provider.configured) usable.push({ route, keys: key ? [key] : provider.keys })
+  })
   return usable
 }
 
-async function ownKey(
-  keys: KeyStore,
-  userId: string,
-  provider: string,
+async function orUnreadable(
+  key: Awaitable<Credential | undefined>,
 ): Promise<Credential | UnreadableKey | undefined> {
   try {
-    return await keys.find(userId, provider)
+    return await key
   } catch (error) {
     if (error instanceof UnreadableKey) return error
     throw error

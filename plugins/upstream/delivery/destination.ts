@@ -14,7 +14,7 @@ import type { Directory, Route } from '../directory.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { keyAdvice } from '../kit/key-advice.ts'
 import { ModelAdvice, ModelAliases, type ModelNames } from '../kit/models.ts'
-import { chosenRoute, usableRoutes } from './choice.ts'
+import { chosenRoute, type Usable, usableRoutes } from './choice.ts'
 
 export interface Parts {
   readonly directory: Directory
@@ -33,7 +33,7 @@ interface Chosen {
 /**
  * Where a call goes: of the providers that the caller can use the one that modules prefer, else the first, and the keys for it;
  * the caller's own key comes before the operator's. Throws a coded error that says what is missing when it can go nowhere. A
- * promise only while a key has to be looked up, or where modules have a word in it.
+ * promise only while a key has to be looked up.
  */
 export function destinationOf(call: Call, { directory, keys, on, ownKey }: Parts): Awaitable<Chosen> {
   const aliases = (): readonly string[] =>
@@ -66,16 +66,19 @@ export function destinationOf(call: Call, { directory, keys, on, ownKey }: Parts
   return search(0)
 }
 
-async function chosenOf(
+function chosenOf(
   call: Call,
   routes: readonly Route[],
   keys: KeyStore,
   on: Parts['on'],
-): Promise<Chosen> {
-  const usable = await usableRoutes(call, routes, keys)
-  if (usable.length === 0) throw unusable(routes[0]!)
-  const chosen = chosenRoute(call, usable, on)
-  return { ...chosen, protocol: protocolOf(call, chosen.route, on) }
+): Awaitable<Chosen> {
+  const chosen = (usable: readonly Usable[]): Chosen => {
+    if (usable.length === 0) throw unusable(routes[0]!)
+    const { route, keys } = chosenRoute(call, usable, on)
+    return { route, keys, protocol: protocolOf(call, route, on) }
+  }
+  const usable = usableRoutes(call, routes, keys)
+  return usable instanceof Promise ? usable.then(chosen) : chosen(usable)
 }
 
 function unusable({ provider, model }: Route): UpstreamError {
