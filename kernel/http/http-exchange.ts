@@ -115,12 +115,12 @@ export class HttpExchange extends Exchange {
     return call
   }
 
-  get #view(): ClientView {
+  #view(): ClientView {
     return this.#generation.chain.clientView
   }
 
   protected answer(reply: Reply, call: Call): void | Promise<void> {
-    const shown = this.#view.reply(reply, call)
+    const shown = this.#view().reply(reply, call)
     if (shown.kind === 'stream') return this.#stream(shown, call)
     this.#whole(shown, call)
   }
@@ -144,7 +144,7 @@ export class HttpExchange extends Exchange {
       call.trace.firstContentAt = performance.now()
       this.#parts.events.emit(CallFirstContent, { call }, { cause: call })
     }
-    const answer = new StreamedAnswer(this.#res, encoder, begin, (error) => this.#view.error(error, call))
+    const answer = new StreamedAnswer(this.#res, encoder, begin, (error) => this.#view().error(error, call))
     this.#streamed = answer
     await answer.send(reply.chunks, call.cancel, this.#id)
   }
@@ -171,7 +171,7 @@ export class HttpExchange extends Exchange {
         'a call failed',
       )
     }
-    const shown = this.#view.error(error, this.call)
+    const shown = this.#view().error(error, this.call)
     if (!this.#req.complete) endWithAnswer(this.#req, this.#res)
     const bytes = Buffer.from(JSON.stringify(this.#wire.error(shown, this.#id, this.call)))
     const retry = retryHeaders(shown, this.call?.trace.headers)
@@ -190,7 +190,7 @@ export class HttpExchange extends Exchange {
       ...about,
     }
     if (this.#wire.idHeader !== undefined) headers[this.#wire.idHeader] = this.#id
-    this.#res.writeHead(status, this.#view.headers(headers, this.call))
+    this.#res.writeHead(status, this.#view().headers(headers, this.call))
   }
 
   protected end(failure: unknown) {

@@ -34,21 +34,21 @@ export class Endpoints {
     this.#turn = this.#kept.holder
   }
 
-  get #known(): Map<string, Endpoint> {
+  #known(): Map<string, Endpoint> {
     return this.#kept.known
   }
 
   get all(): readonly Endpoint[] {
-    return [...this.#known.values()]
+    return [...this.#known().values()]
   }
 
   find(provider: string): Endpoint | undefined {
-    return this.#known.get(provider)
+    return this.#known().get(provider)
   }
 
   /** Whether a provider is up and has this model, by its own name for it. */
   serves(provider: string, model: string): boolean {
-    const endpoint = this.#known.get(provider)
+    const endpoint = this.#known().get(provider)
     return endpoint?.status === 'up' && endpoint.models.includes(model)
   }
 
@@ -62,7 +62,7 @@ export class Endpoints {
 
   /** A call has shown that a server does not answer; it gets no others until a check says that it does. */
   lost(provider: string, message: string): void {
-    const known = this.#known.get(provider)
+    const known = this.#known().get(provider)
     if (known?.status === 'up') this.#note({ ...known, status: 'down', message })
   }
 
@@ -70,8 +70,8 @@ export class Endpoints {
   forget(): void {
     if (this.#kept.holder !== this.#turn) return
     const directory = this.#context.find(ProviderDirectory)
-    for (const provider of this.#known.keys()) directory?.served.set(provider, undefined)
-    this.#known.clear()
+    for (const provider of this.#known().keys()) directory?.served.set(provider, undefined)
+    this.#known().clear()
   }
 
   async #askAll(): Promise<void> {
@@ -80,7 +80,7 @@ export class Endpoints {
     for (const { provider } of this.all) {
       if (all.some(({ name }) => name === provider)) continue
       directory.served.set(provider, undefined)
-      this.#known.delete(provider)
+      this.#known().delete(provider)
     }
     await Promise.all(all.map((provider) => this.#ask(provider)))
   }
@@ -107,7 +107,7 @@ export class Endpoints {
   #note(endpoint: Endpoint): void {
     const { provider, status, message } = endpoint
     if (this.find(provider)?.status !== status) this.#context.report(status, `${provider}: ${message}`)
-    this.#known.set(provider, endpoint)
+    this.#known().set(provider, endpoint)
   }
 
   #isLocal({ name, configured, local, spec, baseUrl }: Provider): boolean {

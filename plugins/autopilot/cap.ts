@@ -29,8 +29,8 @@ export class Cap {
   async take(principal: Principal): Promise<boolean> {
     const claim = this.#claimOf(principal)
     if (!claim) return true
-    const held = await this.#budget.reserve([claim])
-    if (held.granted) await this.#budget.settle(held, { requests: 1 })
+    const held = await this.#budget().reserve([claim])
+    if (held.granted) await this.#budget().settle(held, { requests: 1 })
     else detach('a cap of autopilot', this.#tell(principal))
     return held.granted
   }
@@ -38,11 +38,11 @@ export class Cap {
   async standing(principal: Principal): Promise<CapStanding> {
     const claim = this.#claimOf(principal)
     if (!claim) return { used: 0, limit: undefined }
-    const [left] = await this.#budget.left([claim])
+    const [left] = await this.#budget().left([claim])
     return { used: left!.used, limit: mostADay }
   }
 
-  get #budget() {
+  #budget() {
     return this.#context.use(Counting).budget('autopilot')
   }
 

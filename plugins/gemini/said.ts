@@ -77,7 +77,7 @@ export class Said {
     return this.#isSame.messages
   }
 
-  get #isArmed(): boolean {
+  #isArmed(): boolean {
     return this.#isSame.tools && this.#isSame.tool_choice
   }
 
@@ -86,7 +86,7 @@ export class Said {
     const { body, lost } = this.#heard
     for (const field of lost) {
       const isGone =
-        (field.startsWith('contents.') && !this.isSpoken) || (field.startsWith('tool') && !this.#isArmed)
+        (field.startsWith('contents.') && !this.isSpoken) || (field.startsWith('tool') && !this.#isArmed())
       if (isGone) changes.add(`-${field}`)
     }
     const { contents, systemInstruction, tools, toolConfig } = body
@@ -94,7 +94,7 @@ export class Said {
       ...made,
       ...Object.fromEntries(Object.entries(body).filter(([field, own]) => !apart.has(field) && own != null)),
       ...(this.isSpoken && { contents, systemInstruction }),
-      ...(this.#isArmed && { tools, toolConfig: toolConfig ?? made.toolConfig }),
+      ...(this.#isArmed() && { tools, toolConfig: toolConfig ?? made.toolConfig }),
       generationConfig: this.#config(made.generationConfig as JsonObject | undefined),
     })
   }

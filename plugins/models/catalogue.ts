@@ -88,7 +88,7 @@ export class Catalogue implements ModelCatalogue {
 
   /** The sources in use, the overriding one first. */
   get origins(): readonly { readonly origin: string; readonly models: number }[] {
-    return this.#sources.map(({ origin, models }) => ({ origin, models: models.size }))
+    return this.#sources().map(({ origin, models }) => ({ origin, models: models.size }))
   }
 
   /** Reads the files anew, in all threads. */
@@ -114,7 +114,7 @@ export class Catalogue implements ModelCatalogue {
    * The overriding one first. They become tables when a model is first asked for: an idle gateway does without the
    * one that came with it.
    */
-  get #sources(): readonly Source[] {
+  #sources(): readonly Source[] {
     this.#found ??= [...(this.#own ? [sourceOf(this.#own, true)] : []), sourceOf(shippedCatalogue(), false)]
     return this.#found
   }
@@ -122,7 +122,7 @@ export class Catalogue implements ModelCatalogue {
   /** A model by the provider's name here, else by the one under which the price data knows it. */
   find(provider: string, priceId: string, model: string): CatalogueModel | undefined {
     const names = [`${provider}/${model}`.toLowerCase(), `${priceId}/${model}`.toLowerCase()]
-    for (const { models, origin, loaded } of this.#sources) {
+    for (const { models, origin, loaded } of this.#sources()) {
       for (const name of names) {
         const found = models.get(name)
         if (found) return { ...found, origin, loaded }

@@ -80,11 +80,12 @@ export class EventDecoder implements StreamDecoder {
     const rest = this.#splitter.end()
     const chunk = rest && this.#chunk(rest)
     if (chunk) yield chunk
-    if (!this.#isOver && !this.#isComplete) throw this.#broken('ended its stream in the middle of the answer')
+    if (!this.#isOver && !this.#isComplete())
+      throw this.#broken('ended its stream in the middle of the answer')
   }
 
   /** Not all providers send `[DONE]`. */
-  get #isComplete(): boolean {
+  #isComplete(): boolean {
     return this.#choices.size > 0 && [...this.#choices.values()].every((hasEnded) => hasEnded)
   }
 

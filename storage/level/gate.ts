@@ -30,7 +30,7 @@ export class Gate {
 
   async run<T>(operation: () => T | Promise<T>): Promise<T> {
     this.check()
-    for (let hold = this.#held; hold; hold = this.#held) await hold.promise
+    for (let hold = this.#held(); hold; hold = this.#held()) await hold.promise
     return this.within(operation)
   }
 
@@ -71,7 +71,7 @@ export class Gate {
     return this.#emptied()
   }
 
-  get #held(): PromiseWithResolvers<void> | undefined {
+  #held(): PromiseWithResolvers<void> | undefined {
     return this.#hold ?? (this.#outer ? this.#outer.#held : undefined)
   }
 

@@ -159,7 +159,7 @@ export class RpcPort<Theirs extends Methods, Ours extends Methods> {
       throw new TypeError('a thread sent an invalid message')
     if ('answer' in message) {
       const waiting = this.#waiting.take(message.answer)
-      if ('error' in message) waiting?.reject(this.#errors.decode(message.error as never))
+      if ('error' in message) waiting?.reject(this.#errors().decode(message.error as never))
       else waiting?.resolve(message.value)
     } else if ('call' in message)
       this.#serve(message.call, message.method, message.argument).catch(this.#fail)
@@ -178,7 +178,7 @@ export class RpcPort<Theirs extends Methods, Ours extends Methods> {
     try {
       this.#post({ answer, value: await this.#run(method, argument, request) })
     } catch (error) {
-      this.#post({ answer, error: this.#errors.encode(error) })
+      this.#post({ answer, error: this.#errors().encode(error) })
     } finally {
       this.#serving.take(answer)
     }
@@ -197,11 +197,11 @@ export class RpcPort<Theirs extends Methods, Ours extends Methods> {
   #refuse(message: Message, cause: unknown): void {
     const error = this.#options.uncloneable?.(cause) ?? cause
     if ('call' in message) this.#waiting.take(message.call)?.reject(error)
-    else if ('answer' in message) this.#post({ answer: message.answer, error: this.#errors.encode(error) })
+    else if ('answer' in message) this.#post({ answer: message.answer, error: this.#errors().encode(error) })
     else this.#fail(error)
   }
 
-  get #errors(): ErrorCodec {
+  #errors(): ErrorCodec {
     return this.#options.errors ?? plainErrors
   }
 }
