@@ -79,13 +79,31 @@ test('a call is explained: what ran and what it changed, what was skipped and wh
   const { body: trace } = await gateway.api('GET', `/api/observe/traces/${told.trace_id}`)
   const { version } = gateway.kernel.registry.get('outputcap').manifest!
   const capped = trace.modules.find(({ module }: { module: string }) => module === 'outputcap')
-  expect(capped).toMatchObject({ version, verdict: 'clamped', changed: ['max_tokens'] })
+  expect(capped).toMatchObject({ version, verdict: 'clamped', changed: ['max_tokens'], bytes_delta: -1 })
   expect(moduleOf(told, 'outputcap')!.us).toBeGreaterThan(0)
   expect(moduleOf(told, 'secretscan')).toMatchObject({ outcome: 'skipped', condition: 'projects' })
   expect(moduleOf(told, 'ipfence')).toMatchObject({ outcome: 'off' })
   const { items, call_usd, total_usd } = told.price
   expect(items.reduce((sum, item) => sum + item.cost_usd, call_usd)).toBeCloseTo(total_usd!, 12)
   expect(JSON.stringify(told)).not.toContain('tell me')
+})
+
+test('a trace has the hash of the configuration that its call ran on, also after a change and a restart', async () => {
+  const hashNow = async () => (await gateway.api('GET', '/api/config')).body.hash
+  const hashOf = async (id: string) =>
+    (await gateway.api('GET', `/api/observe/traces/${id}`)).body.config_hash
+  await gateway.module('outputcap', { enabled: true, config: { default_max_tokens: 51 } })
+  const before = await hashNow()
+  const id = await call()
+  await expect.poll(() => hashOf(id)).toBe(before)
+  await gateway.module('outputcap', { enabled: true, config: { default_max_tokens: 52 } })
+  const later = await call()
+  await expect.poll(() => hashOf(later)).toBe(await hashNow())
+  expect(await hashNow()).not.toBe(before)
+  await gateway.close()
+  gateway = await start()
+  expect(await hashOf(id)).toBe(before)
+  await gateway.module('outputcap', { enabled: true, config: { default_max_tokens: 50 } })
 })
 
 test('modules keep their places in what is told of a call after they were changed, and after a restart', async () => {

@@ -5,6 +5,7 @@ import {
   CallSettled,
   CallStarted,
   CallTraced,
+  Configuration,
   defineArea,
   Figures,
   kernelServices,
@@ -13,7 +14,7 @@ import {
   UsageRecords,
 } from '#kernel'
 import { daysOf, personalOfUsers, retained } from '#kit'
-import { Arrangements } from './arrangements.ts'
+import { Arrangements, keeperOf } from './arrangements.ts'
 import { raiseUsage } from './behind.ts'
 import { callChains } from './explain/chains.ts'
 import { figuresOf } from './figures.ts'
@@ -78,11 +79,13 @@ export default defineArea({
       traces.findRepeats().catch((err: unknown) => context.log.error({ err }, unfound))
     })(undefined)
     context.own(() => traces.queued())
-    const arrangements = new Arrangements(
-      context.store,
-      context.use(kernelServices.runtime).startedAt,
-      (generation) => context.use(kernelServices.registry).arrangement(generation),
-    )
+    const arrangements = new Arrangements({
+      store: context.store,
+      startedAt: context.use(kernelServices.runtime).startedAt,
+      find: (generation) => context.use(kernelServices.registry).arrangement(generation),
+      read: async () => context.find(Configuration)?.read(),
+    })
+    const keepArrangement = keeperOf(context, arrangements)
     const state = context.use(kernelServices.storeState)
     if (state.endedUncleanly) {
       let isCompared = false
@@ -111,13 +114,15 @@ export default defineArea({
       live(() => ({ event: 'request.finished', ...users, data: () => itemOf(row) }))
     }
 
-    context.on(CallStarted, ({ call }) =>
+    context.on(CallStarted, ({ call }) => {
+      // A call can outlive its generation, whose hash nobody could read then.
+      keepArrangement(call.context.generation)
       live(() => ({
         event: 'request.started',
         ...usersOf(call),
         data: startedOf(call),
-      })),
-    )
+      }))
+    })
     context.on(CallFirstContent, ({ call }) =>
       live(() => ({
         event: 'request.first_token',
@@ -130,7 +135,7 @@ export default defineArea({
       const trace = record(traces, settled, rules)
       finished(trace)
       context.emit(CallTraced, { trace }, { cause: settled.call })
-      return arrangements.keep(settled.call.context.generation)
+      keepArrangement(settled.call.context.generation)
     })
     context.on(ModuleChanged, (data) =>
       live(() => ({ event: 'module.changed', userId: null, data: () => data })),

@@ -86,6 +86,26 @@ test("the provider's own word for the end is read from the answer, where it has 
     expect(await reason(odd)).toBeNull()
 })
 
+test('tools and searches are counted in the answer, where it says so', async () => {
+  const counts = async (response: unknown) => {
+    const { tool_calls, search_calls } = (await add({ model: 'm', response })).body.usage
+    return [tool_calls, search_calls]
+  }
+  const calling = { message: { tool_calls: [{}, {}] } }
+  expect(await counts({ choices: [calling, { message: { function_call: { name: 'f' } } }] })).toEqual([
+    3,
+    null,
+  ])
+  expect(
+    await counts({ choices: [{ message: {} }], usage: { server_tool_use: { web_search_requests: 4 } } }),
+  ).toEqual([0, 4])
+  expect(await counts({ choices: [], usage: { num_search_queries: 2 } })).toEqual([0, 2])
+  for (const odd of [{ choices: 'x', usage: null }, { usage: { num_search_queries: -1 } }])
+    expect(await counts(odd)).toEqual([null, null])
+  for (const odd of [[null], [{ message: 1 }], [{ message: { tool_calls: 'x' } }]])
+    expect(await counts({ choices: odd })).toEqual([0, null])
+})
+
 test('its source is manual, whatever is claimed', async () => {
   const { status, body } = await add({ model: 'm', usage: { input: 1, output: 1 }, source: 'proxy' })
   expect(status).toBe(400)

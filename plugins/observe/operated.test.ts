@@ -30,16 +30,18 @@ test('what a module changed stands at its first hook for the request, and at its
     ],
     notes: [],
     changes: [
-      ['a', 'request', [at('max_tokens'), at('messages[0]')]],
-      ['a', 'request', [at('max_tokens')]],
+      ['a', 'request', [at('max_tokens'), at('messages[0]')], 30],
+      ['a', 'request', [at('max_tokens')], -7],
       ['a', 'reply', [at('choices[0].message.content')]],
-      ['gone', 'request', [at('stop')]],
+      ['gone', 'request', [at('stop')], 1],
     ],
   } as const
-  expect(operatedModules(row).map(({ module, changed }) => [module, changed])).toEqual([
-    ['a', ['max_tokens', 'messages[0]']],
-    ['b', []],
-    ['a', ['choices[0].message.content']],
+  expect(
+    operatedModules(row).map(({ module, changed, bytes_delta }) => [module, changed, bytes_delta]),
+  ).toEqual([
+    ['a', ['max_tokens', 'messages[0]'], 23],
+    ['b', [], null],
+    ['a', ['choices[0].message.content'], null],
   ])
 })
 

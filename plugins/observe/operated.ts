@@ -9,6 +9,8 @@ interface Operated {
   readonly ms: number
   /** Paths of what it changed: of the request in its first hook, of the answer in its last one. */
   readonly changed: readonly string[]
+  /** Bytes of JSON that this added; null where it changed nothing, and where they are not known. */
+  readonly bytes_delta: number | null
   readonly detail: Record<string, unknown> | null
 }
 
@@ -28,13 +30,14 @@ export function operatedModules({
   const all = listed({ timings, notes }).map(
     (operated): Operated => (shadows.includes(operated.module) ? { ...operated, mode: 'shadow' } : operated),
   )
-  for (const [module, of, differences] of changes) {
+  for (const [module, of, differences, bytes] of changes) {
     const isOwn = (operated: Operated): boolean => operated.module === module
     const at = of === 'request' ? all.findIndex(isOwn) : all.findLastIndex(isOwn)
     const operated = all[at]
     if (!operated) continue
     const paths = [...operated.changed, ...differences.map(({ path }) => path)]
-    all[at] = { ...operated, changed: [...new Set(paths)] }
+    const bytes_delta = bytes === undefined ? operated.bytes_delta : (operated.bytes_delta ?? 0) + bytes
+    all[at] = { ...operated, changed: [...new Set(paths)], bytes_delta }
   }
   return all
 }
@@ -66,6 +69,7 @@ const passed = ([module, hook, us]: Timing): Operated => ({
   verdict: 'passed',
   ms: us / 1000,
   changed: [],
+  bytes_delta: null,
   detail: null,
 })
 
@@ -76,5 +80,6 @@ const noted = ([module, verdict, detail]: Note, timing: Timing | undefined): Ope
   verdict,
   ms: (timing?.[2] ?? 0) / 1000,
   changed: [],
+  bytes_delta: null,
   detail: detail ? { ...detail } : null,
 })

@@ -48,11 +48,13 @@ export interface TraceRow extends TraceSummary {
   readonly shadows?: readonly string[]
   /** Module, and the condition of its `when` that was not met; absent when none was passed by. */
   readonly skips?: readonly (readonly [module: string, condition: string])[]
-  /** Module, what it changed, and where; absent when nothing was changed. */
+  /** Module, what it changed, where, and how many bytes of JSON that added; absent when nothing was changed. */
   readonly changes?: readonly (readonly [
     module: string,
     of: 'request' | 'reply',
     differences: readonly Difference[],
+    /** Absent in traces of earlier versions. */
+    bytes?: number,
   ])[]
   readonly decisions: readonly Decision[]
   readonly params_changed: readonly string[]

@@ -136,6 +136,14 @@ export const attempt = z.object({
 
 /** A trace with everything that is known of it. */
 export const traceDetail = traceItem.extend({
+  usage: usage.extend({
+    tool_calls: count.nullable().meta({
+      description: 'Calls of tools in the stored answer. Null where no whole answer is stored.',
+    }),
+    search_calls: count.nullable().meta({
+      description: 'Searches of the provider, as far as the stored answer says so; null else.',
+    }),
+  }),
   feedback: z.object({ count: z.int(), avg_rating: z.number().nullable() }).nullable().meta({
     description:
       'Ratings of users, and the mean of their scores from 0 to 1. Null where no plugin collects feedback.',
@@ -160,9 +168,17 @@ export const traceDetail = traceItem.extend({
       changed: z
         .array(z.string())
         .meta({ description: 'Paths of what it changed, without their content; none for streams.' }),
+      bytes_delta: z.int().nullable().meta({
+        description:
+          'Bytes of JSON by which the request or the answer grew. Null where it changed neither as a whole.',
+      }),
       detail: detail.nullable(),
     }),
   ),
+  config_hash: z.string().nullable().meta({
+    description:
+      'The `hash` that GET /api/config had for this generation. Null where it is not kept, and where the generation was over before it was read.',
+  }),
   facts: detail.meta({ description: 'Facts that modules recorded about the call, by name.' }),
   request: z.unknown(),
   response: z.unknown(),

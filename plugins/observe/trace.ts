@@ -1,5 +1,6 @@
 import type { Attempt, Call, Outcome, TraceError } from '#kernel'
 import { callStatus, differences, mostCallUsd, nanoOf } from '#kit'
+import { growth } from './growth.ts'
 import type { RowAttempt, RowCost, TraceRow } from './row.ts'
 
 /** Characters of a message, of a name, and of any other word in a row; longer ones are cut. */
@@ -79,7 +80,8 @@ function passedBy({ skips, rewrites }: Call['trace']): Pick<TraceRow, 'skips' | 
     ...(skips.length > 0 && { skips: skips.map(({ module, condition }) => [module, condition] as const) }),
     ...(rewrites.length > 0 && {
       changes: rewrites.map(
-        ({ module, of, before, after }) => [module, of, differences(before, after)] as const,
+        ({ module, of, before, after }) =>
+          [module, of, differences(before, after), growth(before, after)] as const,
       ),
     }),
   }

@@ -169,6 +169,8 @@ describe('an answered call', () => {
     expect(messageOf(stream).tool_calls).toHaveLength(2)
     expect(messageOf(stream).tool_calls).toEqual(messageOf(whole).tool_calls)
     expect(messageOf(stream).reasoning_content).toBe('Look outside.')
+    for (const { usage } of [whole, stream])
+      expect(usage).toMatchObject({ tool_calls: 2, search_calls: null })
   })
 
   test('of embeddings has its vectors', async () => {

@@ -1,10 +1,12 @@
 import type { z } from 'zod'
-import type { Arranged, TraceFinding } from '#kernel'
+import type { TraceFinding } from '#kernel'
 import { usdOf } from '#kit'
+import type { Arrangement } from './arrangements.ts'
 import type { Bodies } from './body.ts'
 import { operatedModules } from './operated.ts'
 import type { RowCost, TraceRow } from './row.ts'
 import type { TraceDetail, TraceItem, traceCost } from './shapes.ts'
+import { toolUseIn } from './tool-use.ts'
 
 const isoOf = (at: number): string => new Date(at).toISOString()
 const msOf = (us: number): number => us / 1000
@@ -91,14 +93,12 @@ export function guardrailOf(found: TraceFinding): TraceItem['guardrails'][number
 }
 
 /** The trace of a row with its bodies, if they are still there, and the chain that it ran on, if that is known. */
-export function detailOf(
-  row: TraceRow,
-  bodies: Bodies | undefined,
-  arrangement: readonly Arranged[] = [],
-): TraceDetail {
-  const versions = new Map(arrangement.map(({ name, version }) => [name, version]))
+export function detailOf(row: TraceRow, bodies: Bodies | undefined, arrangement?: Arrangement): TraceDetail {
+  const versions = new Map(arrangement?.modules.map(({ name, version }) => [name, version]))
+  const item = itemOf(row)
   return {
-    ...itemOf(row),
+    ...item,
+    usage: { ...item.usage, ...toolUseIn(bodies?.response) },
     native_finish_reason: nativeReasonIn(bodies?.response) ?? null,
     attempts: row.attempts.map((attempt) => ({
       n: attempt.n,
@@ -118,6 +118,7 @@ export function detailOf(
       ...rest,
       changed: [...changed],
     })),
+    config_hash: arrangement?.config_hash ?? null,
     facts: { ...row.facts },
     request: bodies?.request ?? null,
     response: bodies?.response ?? null,

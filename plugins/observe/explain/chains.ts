@@ -13,7 +13,7 @@ export const callChains = (
     if (!row) return undefined
     const { generation, at } = row
     const kept = generation === undefined ? undefined : await arrangements.of(generation, at)
-    const modules = modulesOf(row, kept ?? []).map(({ name, version, mode, outcome, verdicts }) => ({
+    const modules = modulesOf(row, kept?.modules ?? []).map(({ name, version, mode, outcome, verdicts }) => ({
       name,
       version,
       mode,

@@ -59,7 +59,7 @@ interface Parts {
 export function traceRoutes(context: Context<unknown>, parts: Parts): void {
   const { traces, arrangements, rules, keptDays, added } = parts
   const detail = async (row: TraceRow) => ({
-    ...detailOf(row, await traces.bodies(row.id), await chainOf(arrangements, row)),
+    ...detailOf(row, await traces.bodies(row.id), await arrangementOf(arrangements, row)),
     feedback: (await context.find(Feedback)?.of(row.id)) ?? null,
   })
 
@@ -134,7 +134,7 @@ export function explainRoute(context: Context<unknown>, traces: Traces, arrangem
     returns: traceExplanation,
     async handle({ params: { id }, principal }) {
       const row = await readable(traces, id, principal)
-      const kept = await chainOf(arrangements, row)
+      const kept = (await arrangementOf(arrangements, row))?.modules
       const shown = principal?.type === 'admin' ? kept : kept?.map(({ problem: _, ...rest }) => rest)
       return explained(row, shown, context.use(Pricing))
     },
@@ -142,7 +142,7 @@ export function explainRoute(context: Context<unknown>, traces: Traces, arrangem
 }
 
 /** How the chain was arranged for a call; undefined where that is not known, or not any more. */
-async function chainOf(arrangements: Arrangements, { generation, at }: TraceRow) {
+async function arrangementOf(arrangements: Arrangements, { generation, at }: TraceRow) {
   return generation === undefined ? undefined : arrangements.of(generation, at)
 }
 

@@ -38,11 +38,16 @@ function Shown({ trace }) {
         ['Tokens in', count(usage.input)],
         ['Tokens out', count(usage.output)],
         ['Read from a cache', count(usage.cached_read)],
+        ['Calls of tools', count(usage.tool_calls)],
         ['Cost', usd(trace.cost_usd)],
         ['Wire', trace.wire],
         ['Project', trace.project],
         ['User', trace.user_id ?? none],
         ['Generation', trace.chain_generation],
+        [
+          'Configuration',
+          trace.config_hash === null ? none : html`<code>${trace.config_hash.slice(0, 12)}</code>`,
+        ],
       ]}
     />
     ${error && html`<div class="problem"><p><code>${error.code}</code>: ${error.message}</p></div>`}
@@ -96,7 +101,7 @@ function Attempts({ attempts }) {
     { title: 'Model', cell: (/** @type {any} */ row) => row.model },
     { title: 'Status', cell: (/** @type {any} */ row) => row.status ?? none },
     { title: 'Latency', number: true, cell: (/** @type {any} */ row) => duration(row.latency_ms) },
-    { title: 'Then', cell: (/** @type {any} */ row) => row.error?.message ?? row.reason_next ?? none },
+    { title: 'Then', cell: (/** @type {any} */ row) => row.error ?? row.reason_next ?? none },
   ]
   return html`
     <section>
@@ -120,7 +125,7 @@ function Steps({ steps, total }) {
               <span class="hook">${step.hook ?? none}${step.mode === 'shadow' && ' (shadow)'}</span>
               <meter min="0" max=${longest} value=${step.ms} aria-hidden="true"></meter>
               <span class="value">${duration(step.ms)}</span>
-              <span class="verdict">${step.verdict}${step.detail && ` – ${step.detail}`}</span>
+              <span class="verdict">${step.verdict}${step.detail && ` – ${JSON.stringify(step.detail)}`}${grown(step.bytes_delta)}</span>
             </li>
           `,
         )}
@@ -128,3 +133,6 @@ function Steps({ steps, total }) {
     </section>
   `
 }
+
+/** @param {number | null} bytes */
+const grown = (bytes) => (bytes ? ` (${bytes > 0 ? '+' : '−'}${count(Math.abs(bytes))} bytes)` : '')
