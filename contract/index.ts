@@ -261,6 +261,7 @@ export {
   type PolicyCheck,
   type PolicyHit,
   type PolicySpan,
+  type PolicyToolUse,
   TrustPolicies,
 } from './policies.ts'
 export { type PriceDescription, type PriceItem, Pricing, type Rate, type Rates } from './pricing.ts'

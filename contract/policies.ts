@@ -1,4 +1,4 @@
-import type { Call } from '../kernel/call/call.ts'
+import type { Call, Principal } from '../kernel/call/call.ts'
 import type { Completion } from '../kernel/call/canonical.ts'
 import type { Span, TextLocation } from '../kernel/detect/detect.ts'
 import { guardedToken } from '../kernel/token.ts'
@@ -49,6 +49,20 @@ export interface PolicyCheck {
 /** Policies that an owner has beside the stored ones, made ready by `TrustPolicies`. */
 export type OwnPolicies = readonly { readonly id: string }[]
 
+/** A use of a tool that the gateway makes by itself, for a caller. */
+export interface PolicyToolUse {
+  /** The name of the tool. */
+  readonly tool: string
+  readonly toolId: string
+  /** JSON of the arguments. */
+  readonly arguments: string
+  readonly runId: string
+  readonly principal: Pick<Principal, 'type' | 'keyId'> & { readonly userId?: string | undefined }
+  readonly project: string
+  readonly ip: string
+  readonly tags: Readonly<Record<string, string>>
+}
+
 /** The trust policies, as a module of the chain enforces them. */
 export interface TrustPolicies {
   /** At least `held` of any check. */
@@ -64,6 +78,11 @@ export interface TrustPolicies {
   any?(from: { readonly stored: boolean; readonly own: OwnPolicies }): boolean
   /** Counts the violations of a call, each policy once, emits `trust.violation` and appends to the ledger. */
   record(call: Call, hits: readonly PolicyHit[]): void
+  /**
+   * The stored policies with a rule for tools that a use of one violates, where the use is the only call of a tool in an answer.
+   * It counts them, each once, and appends to the ledger: ask once for each use.
+   */
+  judgeUse?(use: PolicyToolUse): readonly PolicyHit[]
 }
 
 export const TrustPolicies = guardedToken<TrustPolicies>('trust-policies')

@@ -72,7 +72,7 @@ async function executed(
   const journal = await Journal.open({ run, store, json, mostOfOne: mostBytes, ranMs })
   const tools = { call, fetch, run, mostBytes, toolbox, budget: new CallBudget(most, run.cost_nano) }
   const leaves = new Leaves(journal, tools, Math.min(limits.max_parallel ?? max_parallel, max_parallel))
-  const execution = new Execution({ journal, leaves, people, toolbox, maxItems, mostBytes })
+  const execution = new Execution({ journal, leaves, people, toolbox, run, maxItems, mostBytes })
   return inTime(timeOf(whole, settings) - run.ran_ms, signal, (signal) =>
     execution.workflow(whole, input, '', signal),
   )

@@ -11,6 +11,7 @@ import type { Journal } from './journal.ts'
 import { type Leaves, refused } from './leaves.ts'
 import { partsOf } from './parts.ts'
 import type { People } from './people.ts'
+import type { RunRow } from './rows.ts'
 
 /** A step, or a part of one. */
 type Made = Step | Part
@@ -35,7 +36,8 @@ interface Means {
   readonly journal: Journal
   readonly leaves: Leaves
   readonly people: People
-  readonly toolbox: Pick<Tools, 'get'>
+  readonly toolbox: Pick<Tools, 'isAsked'>
+  readonly run: RunRow
   readonly maxItems: number
   /** Bytes of JSON of one value. */
   readonly mostBytes: number
@@ -111,10 +113,16 @@ export class Execution {
 
   /** The use of a tool, which a person decides first where the tool says so. */
   async #tool(step: Extract<Made, { type: 'tool' }>, place: Place): Promise<Ended> {
-    const { journal, people, leaves, toolbox } = this.#means
+    const { journal, people, leaves } = this.#means
     const { tool, arguments: args } = step.config
-    if (toolbox.get(place.whole.tools[tool]!)?.approval === 'always') {
-      const path = `${place.path}.approval`
+    const path = `${place.path}.approval`
+    let isAsked: boolean
+    try {
+      isAsked = await this.#isAsked(step, place, journal.row(path) !== undefined)
+    } catch (error) {
+      return refused(journal, step, place.path, error)
+    }
+    if (isAsked) {
       // The arguments as they will be sent: a value in the midst of their JSON could pretend to be others.
       const question = (): string => `Use the tool ${tool} with ${JSON.stringify(valued(args, place.scope))}?`
       const decided =
@@ -125,6 +133,12 @@ export class Execution {
       if (decided.status !== 'completed') return decided
     }
     return leaves.make(step, place)
+  }
+
+  #isAsked({ config }: Extract<Made, { type: 'tool' }>, place: Place, wasAsked: boolean): Promise<boolean> {
+    const { toolbox, run, mostBytes } = this.#means
+    const use = () => ({ args: valued(config.arguments, place.scope, mostBytes), run })
+    return toolbox.isAsked(place.whole.tools[config.tool]!, use, wasAsked, run.principal)
   }
 
   /** A step that others are a part of. Only these are kept, and after a restart it is put together from them. */

@@ -62,7 +62,10 @@ export function workOf(leaf: Leaf, place: LeafPlace, tools: Tools, usage: Usage)
       const { tool } = leaf.config
       const args = valued(leaf.config.arguments, scope, mostBytes)
       const id = place.whole.tools[tool]!
-      return { input: { tool, arguments: args }, run: (signal) => tools.toolbox.use(id, args, signal) }
+      return {
+        input: { tool, arguments: args },
+        run: (signal) => tools.toolbox.use(id, { args, run: tools.run }, signal),
+      }
     }
     case 'transform': {
       const { config } = leaf

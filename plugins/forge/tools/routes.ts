@@ -56,6 +56,7 @@ export function addToolRoutes(
       if (!mayRequest(user_id, settings)) throw onlyAdmins('type')
       const owner = { ...(user_id !== undefined && { user_id }), ...(tenant !== undefined && { tenant }) }
       checkVisibility(body.visibility, owner, 'tools')
+      checkSecret(handler, owner)
       const { headers, ...sent } = handler
       const now = new Date().toISOString()
       const row: ToolRow = {
@@ -101,23 +102,24 @@ export function addToolRoutes(
       if (body.visibility !== undefined) checkVisibility(body.visibility, row, 'tools')
       const { description, schema, output_schema, handler: { headers, ...sent } = {}, ...rest } = body
       checkSchemas({ schema, output_schema: output_schema ?? undefined })
+      checkSecret(sent, row)
       const before = await tools.read(row)
       // Else who may change the address could have the credentials sent there.
       if (
         sent.url !== undefined &&
         !isSameOrigin(sent.url, before.url) &&
         headers === undefined &&
-        row.headers
+        row.header_names.length > 0
       )
         throw forbidden('A tool that is sent to another place needs its headers anew.', {
           param: 'handler.headers',
         })
-      const said = {
+      const said = without(null, {
         ...before,
         ...sent,
         ...(schema && { schema }),
-        ...(output_schema !== undefined && { output_schema: output_schema ?? undefined }),
-      }
+        ...(output_schema !== undefined && { output_schema }),
+      })
       const text = await tools.json.write(row, said)
       const changed = await tools.change(row, ({ description: old, ...now }) => {
         const next = description === undefined ? old : description
@@ -151,6 +153,17 @@ export function addToolRoutes(
     headers: tools.encrypt(headers),
     header_names: Object.keys(headers),
   })
+}
+
+/** Secrets of service.yaml are the operator's: a user must not have one sent to a place that the user names. */
+function checkSecret(
+  { auth_ref }: { readonly auth_ref?: string | null | undefined },
+  { user_id }: { readonly user_id?: string | undefined },
+): void {
+  if (auth_ref && user_id !== undefined)
+    throw forbidden('Only tools of admins may be sent secrets of the operator.', {
+      param: 'handler.auth_ref',
+    })
 }
 
 const isSameOrigin = (a: string, b: string): boolean => new URL(a).origin === new URL(b).origin

@@ -3,7 +3,7 @@ import { visibilities } from '#kit'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export const sideEffects = ['none', 'read', 'write'] as const
-export const approvals = ['never', 'always'] as const
+export const approvals = ['never', 'always', 'policy'] as const
 
 /** A tool as it is stored. */
 export const toolRow = z.object({
@@ -17,6 +17,8 @@ export const toolRow = z.object({
   approval: z.enum(approvals),
   timeout_ms: z.int(),
   enabled: z.boolean(),
+  /** Whom it is for; nobody is named where it is for all who see it. */
+  scopes: z.array(z.string()).default([]),
   /** Counts the changes. */
   version: z.int(),
   /** JSON of a `ToolBody`, sealed where that is asked for. */
@@ -32,6 +34,9 @@ export type ToolRow = z.infer<typeof toolRow>
 export interface ToolBody {
   readonly url: string
   readonly method: (typeof methods)[number]
+  /** The name of a secret of service.yaml, and of the header that it is sent as; as a bearer token without one. */
+  readonly auth_ref?: string
+  readonly auth_header?: string
   readonly schema: Record<string, unknown>
   readonly output_schema?: Record<string, unknown> | undefined
 }

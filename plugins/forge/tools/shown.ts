@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { visibilities } from '#kit'
 import { approvals, methods, sideEffects, type ToolBody, type ToolRow } from './rows.ts'
-import type { ToolStats } from './tools.ts'
+import type { ToolStats } from './stats.ts'
 
 const time = z.string().meta({ format: 'date-time' })
 const json = z.record(z.string(), z.unknown())
@@ -15,6 +15,7 @@ export const toolItem = z.object({
   type: z.literal('http'),
   side_effects: z.enum(sideEffects),
   approval: z.enum(approvals),
+  scopes: z.array(z.string()).meta({ description: 'Whom it is for; all who see it where it names nobody.' }),
   timeout_ms: z.int(),
   enabled: z.boolean(),
   version: z.int(),
@@ -22,6 +23,7 @@ export const toolItem = z.object({
     calls: z.int(),
     errors: z.int(),
     mean_ms: z.number().nullable().meta({ description: 'Of all calls; null before the first one.' }),
+    p95_ms: z.number().nullable().meta({ description: 'To 2 %; null before the first one.' }),
   }),
   created_at: time,
   updated_at: time,
@@ -34,6 +36,11 @@ export const toolDetail = toolItem.extend({
     url: z.string(),
     method: z.enum(methods),
     header_names: z.array(z.string()).meta({ description: 'What they hold is never shown.' }),
+    auth_ref: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name of a secret, which is never shown itself.' }),
+    auth_header: z.string().nullable(),
   }),
 })
 
@@ -46,6 +53,7 @@ export const shownTool = (row: ToolRow, stats: ToolStats): z.infer<typeof toolIt
   type: 'http',
   side_effects: row.side_effects,
   approval: row.approval,
+  scopes: row.scopes,
   timeout_ms: row.timeout_ms,
   enabled: row.enabled,
   version: row.version,
@@ -56,11 +64,11 @@ export const shownTool = (row: ToolRow, stats: ToolStats): z.infer<typeof toolIt
 
 export const shownToolDetail = (
   row: ToolRow,
-  { url, method, schema, output_schema }: ToolBody,
+  { url, method, schema, output_schema, auth_ref = null, auth_header = null }: ToolBody,
   stats: ToolStats,
 ): z.infer<typeof toolDetail> => ({
   ...shownTool(row, stats),
   schema,
   output_schema: output_schema ?? null,
-  handler: { url, method, header_names: row.header_names },
+  handler: { url, method, header_names: row.header_names, auth_ref, auth_header },
 })

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startForge } from '../../../test/forge.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 
-const forge = startForge({ egress: { allow: ['127.0.0.1'] } })
+const forge = startForge({
+  egress: { allow: ['127.0.0.1'] },
+  secrets: { TOOL_SEND: 'qxoperator', OTHER: 'qxother' },
+})
 const { api, run, steps } = forge
 const path = '/api/forge/tools'
 
@@ -39,7 +42,8 @@ test('a tool is registered, shown without its credentials, changed and deleted',
     version: 1,
     approval: 'never',
     handler: { method: 'POST', header_names: ['x-key'] },
-    stats: { calls: 0, errors: 0, mean_ms: null },
+    scopes: [],
+    stats: { calls: 0, errors: 0, mean_ms: null, p95_ms: null },
   })
   expect((await api('GET', `${path}/${made.id}`)).body).toEqual(made)
   const { body: changed } = await api('PUT', `${path}/${made.id}`, {
@@ -73,7 +77,13 @@ test('a step uses a tool with arguments that match, and its credentials go to it
   expect((await run('uses', { city: 'Rome' })).body.error).toMatchObject({ code: 'http_status' })
   expect(service.on('/other')).toEqual([])
   const { body } = await api('GET', `${path}/${tool.id}`)
-  expect(body.stats).toMatchObject({ calls: 2, errors: 1, mean_ms: expect.any(Number) })
+  expect(body.stats).toMatchObject({
+    calls: 2,
+    errors: 1,
+    mean_ms: expect.any(Number),
+    p95_ms: expect.any(Number),
+  })
+  expect(body.stats.p95_ms).toBeGreaterThan(0)
   await api('PUT', `${path}/${tool.id}`, { enabled: false })
   expect((await run('uses', { city: 'Rome' })).body.error).toMatchObject({ code: 'tool_missing' })
 })
@@ -185,7 +195,132 @@ test('users have their own tools and use those that are shared', async () => {
   expect((await api('GET', `${path}/${mine.id}`)).status).toBe(404)
 })
 
+test('a tool of admins is sent a secret of the operator, which nobody is shown', async () => {
+  const url = `${service.url}/secret`
+  const made = await register('secret', {
+    handler: { url, auth_ref: 'TOOL_SEND', headers: { Authorization: 'own' } },
+  })
+  expect(made.handler).toMatchObject({ auth_ref: 'TOOL_SEND', auth_header: null })
+  const { id } = await forge.make('secrets', [use('a', 'secret')])
+  const run = await forge.run('secrets', { city: 'Lima' })
+  expect(run.body.status).toBe('completed')
+  expect(service.on('/secret').at(-1)!.headers.authorization).toBe('Bearer qxoperator')
+  await api('PUT', `${path}/${made.id}`, { handler: { auth_header: 'X-Key' } })
+  await forge.run('secrets', { city: 'Lima' })
+  const { headers } = service.on('/secret').at(-1)!
+  expect([headers['x-key'], headers.authorization]).toEqual(['qxoperator', 'own'])
+  const { body: shown } = await api('GET', `${path}/${made.id}`)
+  expect(JSON.stringify([made, id, run.body, shown, await steps(run.body.id)])).not.toContain('qxoperator')
+  await api('PUT', `${path}/${made.id}`, { handler: { auth_ref: 'TOOL_ABSENT' } })
+  const missing = (await forge.run('secrets', { city: 'Lima' })).body.error
+  expect([missing.code, missing.message]).toEqual(['secret_missing', expect.stringContaining('TOOL_ABSENT')])
+  const { body: cleared } = await api('PUT', `${path}/${made.id}`, {
+    handler: { auth_ref: null, auth_header: null },
+  })
+  expect(cleared.handler).toMatchObject({ url, auth_ref: null, auth_header: null })
+})
+
+test('no tool of a user is sent a secret of the operator', async () => {
+  await requestsBy('everybody')
+  const { key } = await forge.parts.gateway.signUp('wants')
+  const handler = { url: service.url, auth_ref: 'TOOL_SEND' }
+  const refused = await api('POST', path, { name: 'wants', handler }, key)
+  expect([refused.status, refused.body.error.param]).toEqual([403, 'handler.auth_ref'])
+  const own = await register('wants', {}, key)
+  for (const by of [key, undefined]) {
+    const change = await api('PUT', `${path}/${own.id}`, { handler: { auth_ref: 'TOOL_SEND' } }, by)
+    expect([change.status, change.body.error.param]).toEqual([403, 'handler.auth_ref'])
+  }
+})
+
+test('a tool with scopes is used in runs of those that they name, of keys that took the place of theirs, and of admins', async () => {
+  const { gateway } = forge.parts
+  const ada = await gateway.signUp('ada-scope')
+  const bob = await gateway.signUp('bob-scope')
+  const { body: agent } = await api('POST', `/api/auth/users/${bob.userId}/keys`, { name: 'agent' })
+  const tool = await register('scoped', { visibility: 'shared', scopes: [`user:${ada.userId}`] })
+  await forge.make('scoped', [use('a', 'scoped')], { visibility: 'shared' })
+  const codeOf = async (key?: string) => (await run('scoped', { city: 'Lima' }, {}, key)).body.error?.code
+  expect([await codeOf(ada.key), await codeOf(), await codeOf(bob.key)]).toEqual([
+    undefined,
+    undefined,
+    'forbidden',
+  ])
+  // What is refused in any case is asked of nobody.
+  await api('PUT', `${path}/${tool.id}`, { approval: 'always' })
+  expect(await codeOf(bob.key)).toBe('forbidden')
+  await api('PUT', `${path}/${tool.id}`, { approval: 'never', scopes: [`key:${agent.id}`] })
+  let { key, id } = agent
+  for (const _ of ['first', 'second']) {
+    const { body: rotated } = await api('POST', `/api/auth/users/${bob.userId}/keys/${id}/rotate`, {})
+    expect(rotated.new_key).toEqual(expect.any(String))
+    ;({ new_key: key, new_key_id: id } = rotated)
+    expect([await codeOf(key), await codeOf(bob.key)]).toEqual([undefined, 'forbidden'])
+  }
+  await api('PUT', `${path}/${tool.id}`, { scopes: ['plan:nobody', 'tenant:none'] })
+  expect(await codeOf(ada.key)).toBe('forbidden')
+  await api('PUT', `${path}/${tool.id}`, { scopes: [] })
+  expect(await codeOf(bob.key)).toBeUndefined()
+})
+
+test('trust policies decide whether a tool is used, a person is asked, or the use is refused', async () => {
+  await register('order', { approval: 'policy', schema: { type: 'object' } })
+  await forge.make('orders', [
+    { id: 'pay', type: 'tool', config: { tool: 'order', arguments: { amount: '{{input.amount}}' } } },
+  ])
+  const policy = async (action: string, pattern: string, more: object = {}) => {
+    const rules = [
+      { field: 'tool.name', pattern: '^order$' },
+      { field: 'tool_args', pattern },
+    ]
+    const { status, body } = await api('POST', '/api/trust/policies', {
+      name: pattern,
+      action,
+      rules,
+      ...more,
+    })
+    expect(status).toBe(201)
+    return body.id
+  }
+  const asks = await policy('warn', '"amount":\\s*[0-9]{3}\\b')
+  const blocks = await policy('block', '"amount":\\s*[0-9]{4,}')
+  await policy('block', '"amount":\\s*7\\b', { mode: 'shadow' })
+  await policy('log', '"amount":\\s*8\\b')
+  // One about calls alone is none about tools.
+  await api('POST', '/api/trust/policies', {
+    name: 'calls',
+    action: 'block',
+    scope: { projects: ['elsewhere'] },
+    rules: [{ field: 'model', pattern: '.', negate: true }],
+  })
+  for (const amount of [5, 7, 8]) expect((await run('orders', { amount })).body.status).toBe('completed')
+  const refused = (await run('orders', { amount: 5000 })).body
+  expect(refused.error).toMatchObject({ code: 'policy_violation', message: expect.stringContaining(blocks) })
+  const { body } = await run('orders', { amount: 500 })
+  expect(body.status).toBe('waiting_human')
+  expect(service.on('/order')).toHaveLength(3)
+  await api('POST', `/api/forge/runs/${body.id}/approve`, { step_id: 'pay.approval', approved: true })
+  await expect.poll(async () => (await forge.read(body.id)).status, { timeout: 20_000 }).toBe('completed')
+  expect(service.on('/order')).toHaveLength(4)
+  const hits = async (id: string) => (await api('GET', `/api/trust/policies/${id}`)).body.hits_24h
+  expect([await hits(asks), await hits(blocks)]).toEqual([1, 1])
+  const ledger = async () =>
+    (await api('GET', '/api/trust/ledger?event_type=policy.violated')).body.entries.map(
+      ({ action, verdict, detail }: { action: string; verdict: string; detail: object }) => [
+        action,
+        verdict,
+        detail,
+      ],
+    )
+  await expect
+    .poll(ledger)
+    .toContainEqual(['warn', 'warn', expect.objectContaining({ run_id: body.id, field: 'tool_args' })])
+  expect(JSON.stringify(await ledger())).not.toContain('500')
+})
+
 test.each([
+  [{ handler: { url: 'https://example.com', auth_ref: 'OTHER' } }, 'handler.auth_ref'],
+  [{ scopes: ['project:x'] }, 'scopes.0'],
   [{ handler: { url: 'file:///etc/passwd' } }, 'handler.url'],
   [{ handler: { url: 'https://user:key@example.com' } }, 'handler.url'],
   [{ schema: { type: 'thing' } }, 'schema'],

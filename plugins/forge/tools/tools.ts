@@ -1,22 +1,31 @@
-import { type Collection, type Context, conflict, kernelServices, notFound, type Principal } from '#kernel'
-import { OwnedRows, ownedKey, type SealedJson, schemaCheck } from '#kit'
+import {
+  type Collection,
+  type Context,
+  conflict,
+  kernelServices,
+  notFound,
+  type Principal,
+  TrustPolicies,
+} from '#kernel'
+import { OwnedRows, ownedKey, type SealedJson, type StoredPrincipal, schemaCheck } from '#kit'
+import type { RunRow } from '../runs/rows.ts'
 import type { Settings } from '../settings.ts'
 import { StepFault } from '../steps/fault.ts'
 import { runHttp } from '../steps/http.ts'
 import { mayRequest } from '../workflows/check.ts'
 import type { Value } from '../workflows/value.ts'
 import { type ToolBody, type ToolRow, toolRow } from './rows.ts'
+import { isFor } from './scopes.ts'
+import { type ToolStats, Uses } from './stats.ts'
 
 /** Tools of one user, and of all admins together. */
 const most = 100
 
-export interface ToolStats {
-  readonly calls: number
-  readonly errors: number
-  readonly mean_ms: number | null
+/** Who uses a tool, and with what. */
+export interface ToolUse {
+  readonly args: Value
+  readonly run: Pick<RunRow, 'id' | 'principal' | 'project' | 'ip' | 'workflow_slug'>
 }
-
-type Counters = Awaited<ReturnType<Context<unknown>['store']['counters']>>
 
 /** The tools, and their use. */
 export class Tools {
@@ -24,18 +33,18 @@ export class Tools {
   readonly json: SealedJson
   readonly #context: Context<Settings>
   readonly #rows: Collection<ToolRow>
-  readonly #stats: Counters
+  readonly #uses: Uses
 
-  private constructor(context: Context<Settings>, json: SealedJson, stats: Counters) {
+  private constructor(context: Context<Settings>, json: SealedJson, uses: Uses) {
     this.#context = context
     this.json = json
-    this.#stats = stats
+    this.#uses = uses
     this.#rows = context.store.collection('tools', { schema: toolRow })
     this.known = new OwnedRows(this.#rows, 'tool')
   }
 
   static async open(context: Context<Settings>, json: SealedJson): Promise<Tools> {
-    const tools = new Tools(context, json, await context.store.counters('tools'))
+    const tools = new Tools(context, json, new Uses(await context.store.counters('tools')))
     context.own(await tools.known.load())
     return tools
   }
@@ -71,7 +80,7 @@ export class Tools {
 
   async delete(row: ToolRow): Promise<void> {
     await this.#rows.delete(ownedKey(row))
-    this.#stats.clear(`${row.id} `)
+    this.#uses.forget(row.id)
   }
 
   async eraseOf(user: string): Promise<number> {
@@ -92,35 +101,66 @@ export class Tools {
   }
 
   stats({ id }: ToolRow): ToolStats {
-    const [calls, errors, ms] = ['calls', 'errors', 'ms'].map((name) => this.#stats.get(`${id} ${name}`))
-    return { calls: calls!, errors: errors!, mean_ms: calls === 0 ? null : ms! / calls! }
+    return this.#uses.of(id)
   }
 
-  /** Uses a tool; `args` must match its schema. Throws a `StepFault`. */
-  async use(id: string, args: Value, signal: AbortSignal): Promise<Value> {
+  /**
+   * Whether a person has to decide over a use before it is made. A use that fails in any case need not be decided. Throws a `StepFault`
+   * for one that a trust policy refuses.
+   */
+  async isAsked(id: string, use: () => ToolUse, wasAsked: boolean, by: StoredPrincipal): Promise<boolean> {
+    const row = this.get(id)
+    if (!row?.enabled || !(await this.#isFor(row, by))) return false
+    return row.approval === 'policy' ? wasAsked || this.#policiesAsk(row, use()) : row.approval === 'always'
+  }
+
+  /** Uses a tool; the arguments must match its schema. Throws a `StepFault`. */
+  async use(id: string, { args, run }: ToolUse, signal: AbortSignal): Promise<Value> {
     const row = this.get(id)
     if (!row?.enabled) throw new StepFault('tool_missing', 'The tool is gone, or switched off.')
     if (!mayRequest(row.user_id, this.#context.settings))
       throw new StepFault('forbidden', 'Only tools of admins may send requests.')
+    if (!(await this.#isFor(row, run.principal)))
+      throw new StepFault('forbidden', `The tool ${row.slug} is not for the caller who began the run.`)
     const body = await this.read(row)
     check(body.schema, args, 'arguments_invalid', 'The arguments do not match the schema of the tool')
-    const began = performance.now()
-    this.#stats.add(`${id} calls`, 1)
-    try {
-      return await this.#sent(row, body, args, signal)
-    } catch (error) {
-      this.#stats.add(`${id} errors`, 1)
-      throw error
-    } finally {
-      this.#stats.add(`${id} ms`, Math.round(performance.now() - began))
-    }
+    return this.#uses.counted(id, () => this.#sent(row, body, args, signal))
+  }
+
+  #isFor({ scopes }: ToolRow, by: StoredPrincipal): Promise<boolean> {
+    return isFor(scopes, by, this.#context.use(kernelServices.accounts).keys)
+  }
+
+  /** Where nothing tells of policies, a person decides. What redacts cannot be done to arguments, so a person decides then, too. */
+  #policiesAsk({ id, slug }: ToolRow, { args, run }: ToolUse): boolean {
+    const policies = this.#context.find(TrustPolicies)
+    if (!policies?.judgeUse) return true
+    const { principal, project, ip, workflow_slug: workflow } = run
+    const violated = policies.judgeUse({
+      tool: slug,
+      toolId: id,
+      arguments: JSON.stringify(args),
+      runId: run.id,
+      principal,
+      project,
+      ip,
+      tags: { workflow },
+    })
+    const acting = violated.filter(({ shadow }) => !shadow)
+    const blocking = acting.find(({ action }) => action === 'block')
+    if (blocking)
+      throw new StepFault(
+        'policy_violation',
+        `The trust policy ${blocking.policyId} does not allow this use of the tool ${slug}.`,
+      )
+    return acting.some(({ action }) => action !== 'log')
   }
 
   async #sent(row: ToolRow, body: ToolBody, args: Value, signal: AbortSignal): Promise<Value> {
     const { fetch, settings } = this.#context
     const time = AbortSignal.timeout(row.timeout_ms)
     try {
-      const request = requestOf(body, this.#headersOf(row), args)
+      const request = requestOf(body, this.#headersOf(row, body), args)
       // Another place that a service names must not get the credentials.
       const asked: typeof fetch = (url, init) => fetch(url, { ...init, redirect: 'manual' })
       const output = await runHttp(asked, request, AbortSignal.any([signal, time]), settings.max_input_bytes)
@@ -139,8 +179,21 @@ export class Tools {
     }
   }
 
-  #headersOf({ headers }: ToolRow): Record<string, string> {
-    return headers === undefined ? {} : JSON.parse(this.#context.use(kernelServices.secrets).decrypt(headers))
+  #headersOf(
+    { headers, slug, user_id }: ToolRow,
+    { auth_ref, auth_header }: ToolBody,
+  ): Record<string, string> {
+    const { use } = this.#context
+    const own: Record<string, string> =
+      headers === undefined ? {} : JSON.parse(use(kernelServices.secrets).decrypt(headers))
+    if (auth_ref === undefined) return own
+    const { secrets } = use(kernelServices.config)
+    const secret = user_id === undefined && Object.hasOwn(secrets, auth_ref) ? secrets[auth_ref] : undefined
+    if (!secret)
+      throw new StepFault('secret_missing', `The tool ${slug} needs secrets.${auth_ref} in service.yaml.`)
+    const name = auth_header ?? 'authorization'
+    const others = Object.entries(own).filter(([other]) => other.toLowerCase() !== name.toLowerCase())
+    return { ...Object.fromEntries(others), [name]: auth_header === undefined ? `Bearer ${secret}` : secret }
   }
 }
 

@@ -20,6 +20,11 @@ export async function addPolicies(context: Context<unknown>, ledger: Ledger): Pr
     check: (call, from) => policies.check(call, from),
     any: (from) => policies.any(from),
     record: (call, hits) => violations.record(call, hits),
+    judgeUse(use) {
+      const hits = policies.ofUse(use)
+      violations.recordUse(use, hits)
+      return hits
+    },
   })
   addPolicyRoutes(context, policies, violations)
   addTestRoute(context, policies)

@@ -1,11 +1,21 @@
-import type { Actor, Call, Collection, Context, OwnPolicies, TrustPolicies } from '#kernel'
+import type {
+  Actor,
+  Call,
+  Collection,
+  Context,
+  OwnPolicies,
+  PolicyHit,
+  PolicyToolUse,
+  TrustPolicies,
+} from '#kernel'
 import { changed, followRows, rowSection, trustPolicy } from '#kit'
 import { CallCheck } from './check.ts'
 import { type CompiledPolicy, compilePolicy, compileUnstored } from './compile.ts'
 import { CallFacts, type Facts } from './facts.ts'
 import { normalised } from './normalise.ts'
-import { policySets } from './sets.ts'
-import { type PolicyRow, policyRow } from './shapes.ts'
+import { isViolated, sampleOfUse } from './sample.ts'
+import { hitOf, policySets } from './sets.ts'
+import { type PolicyRow, type PolicyRule, policyRow } from './shapes.ts'
 
 /** Each call is compared with all of them. */
 export const mostPolicies = 1000
@@ -78,6 +88,15 @@ export class Policies {
     return new CallCheck(call, policies, { bans, sets: this.#sets })
   }
 
+  /** The policies about tools that a use of one violates. */
+  ofUse(use: PolicyToolUse): PolicyHit[] {
+    const sample = sampleOfUse(use)
+    return this.#inForce.flatMap((policy) => {
+      const rule = policy.row.rules.findLast(isAboutTools)
+      return rule && isViolated(policy, sample) ? [hitOf(policy.row, rule.field)] : []
+    })
+  }
+
   #take(id: string, row: PolicyRow | undefined): void {
     if (row) this.#compiled.set(id, compilePolicy(row))
     else this.#compiled.delete(id)
@@ -87,6 +106,9 @@ export class Policies {
       .sort((a, b) => b.row.priority - a.row.priority)
   }
 }
+
+const isAboutTools = ({ field, target }: PolicyRule): boolean =>
+  field === 'tool.name' || (target ?? field) === 'tool_args'
 
 const valuesMatch = ({ values }: CompiledPolicy, facts: Facts): boolean =>
   values.every((matches) => matches(facts))

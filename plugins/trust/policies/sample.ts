@@ -1,5 +1,5 @@
-import type { Completion, ModelRequest, TraceBodies, TraceSummary } from '#kernel'
-import { usdOf } from '#kit'
+import type { Completion, ModelRequest, PolicyToolUse, TraceBodies, TraceSummary } from '#kernel'
+import { jsonText, usdOf } from '#kit'
 import { type CompiledPolicy, compilePolicy, type PolicyText } from './compile.ts'
 import type { Facts } from './facts.ts'
 import { namesIn, type PlacedText, textsOfReply, textsOfRequest } from './texts.ts'
@@ -60,6 +60,18 @@ export function sampleOf(trace: TraceSummary, bodies: TraceBodies | undefined): 
     request: request ? textsOfRequest(request) : [],
     reply: reply ? textsOfReply(reply) : [],
     names: reply ? namesIn(reply) : [],
+  }
+}
+
+/** A use of a tool that no model asked for, as an answer that asks for it would be. */
+export function sampleOfUse({ tool, arguments: json, principal, project, ip, tags }: PolicyToolUse): Sample {
+  const place = { direction: 'reply', role: 'assistant', kind: 'arguments' } as const
+  return {
+    facts: { project, model: '', userId: principal.userId, tags, ip, tokens: undefined },
+    costUsd: undefined,
+    request: [],
+    reply: [{ text: jsonText(json), place }],
+    names: [tool],
   }
 }
 

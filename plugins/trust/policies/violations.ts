@@ -8,7 +8,7 @@ import {
   type Ledger,
   type LedgerActor,
   type PolicyHit,
-  type Principal,
+  type PolicyToolUse,
 } from '#kernel'
 import { HourlyCounts } from '#kit'
 
@@ -71,6 +71,22 @@ export class Violations {
     }
   }
 
+  /** A use of a tool that no call is about: it is counted and kept, and tells nobody who waits for calls. */
+  recordUse({ principal, project, runId, toolId }: PolicyToolUse, hits: readonly PolicyHit[]): void {
+    for (const { policyId, policyName: policy, action, shadow, field } of hits) {
+      this.#hourly.add(policyId, 1)
+      const mode = shadow ? 'shadow' : 'enforce'
+      this.#ledger.record({
+        event_type: 'policy.violated',
+        actor: actorOf(principal),
+        resource: { type: 'policy', id: policyId },
+        action,
+        detail: { policy, mode, field, project, run_id: runId, tool_id: toolId },
+        verdict: shadow ? 'shadow' : action,
+      })
+    }
+  }
+
   hitsOf(policyId: string): number {
     return this.#hourly.ofLastDay(policyId)
   }
@@ -80,5 +96,5 @@ export class Violations {
   }
 }
 
-const actorOf = ({ type, userId, keyId }: Principal): LedgerActor =>
+const actorOf = ({ type, userId, keyId }: PolicyToolUse['principal']): LedgerActor =>
   type === 'user' && userId !== undefined ? { type, id: userId } : { type: 'admin', id: keyId }
