@@ -64,11 +64,17 @@ export const shownTool = (row: ToolRow, stats: ToolStats): z.infer<typeof toolIt
 
 export const shownToolDetail = (
   row: ToolRow,
-  { url, method, schema, output_schema, auth_ref = null, auth_header = null }: ToolBody,
+  { url, method, schema, output_schema, auth_ref, auth_header }: ToolBody,
   stats: ToolStats,
 ): z.infer<typeof toolDetail> => ({
   ...shownTool(row, stats),
   schema,
   output_schema: output_schema ?? null,
-  handler: { url, method, header_names: row.header_names, auth_ref, auth_header },
+  handler: {
+    url,
+    method,
+    header_names: row.header_names,
+    auth_ref: auth_ref ?? null,
+    auth_header: auth_header ?? null,
+  },
 })
