@@ -42,36 +42,45 @@ export function httpRequestOf(
  */
 export async function runHttp(
   fetch: Context<unknown>['fetch'],
-  { url, ...request }: HttpRequest,
+  request: HttpRequest,
   signal: AbortSignal,
   mostBytes: number,
 ): Promise<Value> {
-  const response = await reached(() => fetch(url, { ...request, signal }), signal)
-  const { status, headers, ok } = response
-  if (!ok) {
-    await response.body?.cancel()
-    throw new StepFault('http_status', `The service answered with ${status}.`, {
-      mayPass: status === 429 || status >= 500,
-    })
-  }
+  const response = await opened(fetch, request, signal)
+  const { status, headers } = response
   const body = await reached(() => textOf(response.body, mostBytes), signal)
   const isJson = /[/+]json\b/.test(headers.get('content-type') ?? '')
   return { status, body: isJson ? parsed(body) : body }
 }
 
-async function textOf(body: AsyncIterable<Uint8Array> | null, most: number): Promise<string> {
+/** Sends a request, and resolves when its answer begins. */
+export async function opened(
+  fetch: Context<unknown>['fetch'],
+  { url, ...request }: HttpRequest,
+  signal: AbortSignal,
+): Promise<Response> {
+  const response = await reached(() => fetch(url, { ...request, signal }), signal)
+  const { status, ok } = response
+  if (ok) return response
+  await response.body?.cancel()
+  throw new StepFault('http_status', `The service answered with ${status}.`, {
+    mayPass: status === 429 || status >= 500,
+  })
+}
+
+export async function textOf(body: AsyncIterable<Uint8Array> | null, most: number): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of body ?? []) {
     size += part.length
-    if (size > most) throw new StepFault('too_large', `The service answered with more than ${most} bytes.`)
+    if (size > most) throw tooLong(most)
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
 }
 
 /** Errors of the network get a code. What they say of addresses inside is not for the users of the gateway. */
-async function reached<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function reached<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await run()
   } catch (error) {
@@ -82,6 +91,9 @@ async function reached<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T
     throw error
   }
 }
+
+export const tooLong = (most: number) =>
+  new StepFault('too_large', `The service answered with more than ${most} bytes.`)
 
 const notPublic = () =>
   new StepFault('address_refused', 'The address is not public, and the operator has not allowed it.')

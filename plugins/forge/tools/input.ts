@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { visibilities, webAddress } from '#kit'
 import { jsonSchema } from '../workflows/handling.ts'
 import { slug } from '../workflows/step.ts'
-import { approvals, methods, sideEffects } from './rows.ts'
+import { approvals, methods, sideEffects, types } from './rows.ts'
 import { scope } from './scopes.ts'
 
 const description = z.string().max(2000)
@@ -31,6 +31,9 @@ const handler = z.strictObject({
     .meta({
       description: 'Sent with each use, such as a key. They are encrypted, and only their names are shown.',
     }),
+  tool: z.string().min(1).max(200).optional().meta({
+    description: 'For mcp: the name of the tool at its server, where that is another one.',
+  }),
   auth_ref: z
     .string()
     .regex(/^TOOL_[A-Z0-9_]{1,59}$/, { error: 'expected the name of a secret that begins with TOOL_' })
@@ -51,7 +54,10 @@ const scopes = z.array(scope).max(100).meta({
 export const newTool = z.strictObject({
   name: slug,
   description: description.optional(),
-  type: z.literal('http').default('http'),
+  type: z.enum(types).default('http').meta({
+    description:
+      'http: one request; mcp: a tool of a server that speaks the Model Context Protocol over HTTP.',
+  }),
   schema: schema.default({ type: 'object' }),
   output_schema: schema.optional(),
   handler,
@@ -76,6 +82,7 @@ export const toolChange = z
     handler: handler
       .extend({
         method: z.enum(methods),
+        tool: handler.shape.tool.unwrap().nullable(),
         auth_ref: handler.shape.auth_ref.unwrap().nullable(),
         auth_header: headerName.nullable(),
       })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, forbidden, newId } from '#kernel'
+import { badRequest, type Context, forbidden, newId } from '#kernel'
 import { checkVisibility, listed, listOf, listQuery, pageOf, schemaCheck, scopeOf } from '#kit'
 import { without } from '../fields.ts'
 import type { Settings } from '../settings.ts'
@@ -49,7 +49,7 @@ export function addToolRoutes(
     returns: toolDetail,
     throws: [403, 409],
     async handle({ body, principal }) {
-      const { name: slug, description, type: _, schema, output_schema, handler, ...rest } = body
+      const { name: slug, description, schema, output_schema, handler, ...rest } = body
       checkSchemas({ schema, output_schema })
       const user_id = scopeOf(principal)
       const { tenant } = principal!
@@ -57,6 +57,7 @@ export function addToolRoutes(
       const owner = { ...(user_id !== undefined && { user_id }), ...(tenant !== undefined && { tenant }) }
       checkVisibility(body.visibility, owner, 'tools')
       checkSecret(handler, owner)
+      checkKind(body.type, handler)
       const { headers, ...sent } = handler
       const now = new Date().toISOString()
       const row: ToolRow = {
@@ -103,6 +104,7 @@ export function addToolRoutes(
       const { description, schema, output_schema, handler: { headers, ...sent } = {}, ...rest } = body
       checkSchemas({ schema, output_schema: output_schema ?? undefined })
       checkSecret(sent, row)
+      checkKind(row.type, sent)
       const before = await tools.read(row)
       // Else who may change the address could have the credentials sent there.
       if (
@@ -163,6 +165,18 @@ function checkSecret(
   if (auth_ref && user_id !== undefined)
     throw forbidden('Only tools of admins may be sent secrets of the operator.', {
       param: 'handler.auth_ref',
+    })
+}
+
+/** Refuses what a tool of this type has no use for. */
+function checkKind(
+  type: ToolRow['type'],
+  { method, tool }: { readonly method?: string | undefined; readonly tool?: string | null | undefined },
+): void {
+  const wrong = type === 'mcp' ? method !== undefined && method !== 'POST' && 'method' : tool && 'tool'
+  if (wrong)
+    throw badRequest(`body handler.${wrong}: a tool of the type ${type} has another one, or none.`, {
+      param: `handler.${wrong}`,
     })
 }
 

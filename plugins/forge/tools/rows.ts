@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { visibilities } from '#kit'
 
+export const types = ['http', 'mcp'] as const
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export const sideEffects = ['none', 'read', 'write'] as const
 export const approvals = ['never', 'always', 'policy'] as const
@@ -13,6 +14,7 @@ export const toolRow = z.object({
   tenant: z.string().optional(),
   visibility: z.enum(visibilities),
   description: z.string().optional(),
+  type: z.enum(types).default('http'),
   side_effects: z.enum(sideEffects),
   approval: z.enum(approvals),
   timeout_ms: z.int(),
@@ -34,6 +36,8 @@ export type ToolRow = z.infer<typeof toolRow>
 export interface ToolBody {
   readonly url: string
   readonly method: (typeof methods)[number]
+  /** The name of a tool at its server, where that is another one. */
+  readonly tool?: string
   /** The name of a secret of service.yaml, and of the header that it is sent as; as a bearer token without one. */
   readonly auth_ref?: string
   readonly auth_header?: string

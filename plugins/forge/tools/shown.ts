@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { visibilities } from '#kit'
-import { approvals, methods, sideEffects, type ToolBody, type ToolRow } from './rows.ts'
+import { approvals, methods, sideEffects, type ToolBody, type ToolRow, types } from './rows.ts'
 import type { ToolStats } from './stats.ts'
 
 const time = z.string().meta({ format: 'date-time' })
@@ -12,7 +12,7 @@ export const toolItem = z.object({
   user_id: z.string().nullable().meta({ description: 'Its owner; null for a tool of the admins.' }),
   visibility: z.enum(visibilities),
   description: z.string().nullable(),
-  type: z.literal('http'),
+  type: z.enum(types),
   side_effects: z.enum(sideEffects),
   approval: z.enum(approvals),
   scopes: z.array(z.string()).meta({ description: 'Whom it is for; all who see it where it names nobody.' }),
@@ -36,6 +36,10 @@ export const toolDetail = toolItem.extend({
     url: z.string(),
     method: z.enum(methods),
     header_names: z.array(z.string()).meta({ description: 'What they hold is never shown.' }),
+    tool: z
+      .string()
+      .nullable()
+      .meta({ description: 'Its name at a server of mcp, where that is another one.' }),
     auth_ref: z
       .string()
       .nullable()
@@ -50,7 +54,7 @@ export const shownTool = (row: ToolRow, stats: ToolStats): z.infer<typeof toolIt
   user_id: row.user_id ?? null,
   visibility: row.visibility,
   description: row.description ?? null,
-  type: 'http',
+  type: row.type,
   side_effects: row.side_effects,
   approval: row.approval,
   scopes: row.scopes,
@@ -64,7 +68,7 @@ export const shownTool = (row: ToolRow, stats: ToolStats): z.infer<typeof toolIt
 
 export const shownToolDetail = (
   row: ToolRow,
-  { url, method, schema, output_schema, auth_ref, auth_header }: ToolBody,
+  { url, method, schema, output_schema, tool, auth_ref, auth_header }: ToolBody,
   stats: ToolStats,
 ): z.infer<typeof toolDetail> => ({
   ...shownTool(row, stats),
@@ -74,6 +78,7 @@ export const shownToolDetail = (
     url,
     method,
     header_names: row.header_names,
+    tool: tool ?? null,
     auth_ref: auth_ref ?? null,
     auth_header: auth_header ?? null,
   },

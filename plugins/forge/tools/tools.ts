@@ -14,6 +14,7 @@ import { StepFault } from '../steps/fault.ts'
 import { runHttp } from '../steps/http.ts'
 import { mayRequest } from '../workflows/check.ts'
 import type { Value } from '../workflows/value.ts'
+import { useMcpTool } from './mcp.ts'
 import { type ToolBody, type ToolRow, toolRow } from './rows.ts'
 import { isFor } from './scopes.ts'
 import { type ToolStats, Uses } from './stats.ts'
@@ -157,14 +158,9 @@ export class Tools {
   }
 
   async #sent(row: ToolRow, body: ToolBody, args: Value, signal: AbortSignal): Promise<Value> {
-    const { fetch, settings } = this.#context
     const time = AbortSignal.timeout(row.timeout_ms)
     try {
-      const request = requestOf(body, this.#headersOf(row, body), args)
-      // Another place that a service names must not get the credentials.
-      const asked: typeof fetch = (url, init) => fetch(url, { ...init, redirect: 'manual' })
-      const output = await runHttp(asked, request, AbortSignal.any([signal, time]), settings.max_input_bytes)
-      const { body: said } = output as { body: Value }
+      const said = await this.#said(row, body, args, AbortSignal.any([signal, time]))
       if (body.output_schema)
         check(
           body.output_schema,
@@ -177,6 +173,20 @@ export class Tools {
       if (!time.aborted || signal.aborted) throw error
       throw new StepFault('timeout', `The tool took longer than ${row.timeout_ms} ms.`, { mayPass: true })
     }
+  }
+
+  async #said(row: ToolRow, body: ToolBody, args: Value, signal: AbortSignal): Promise<Value> {
+    const { fetch, settings } = this.#context
+    const { max_input_bytes: mostBytes } = settings
+    const headers = this.#headersOf(row, body)
+    // Another place that a service names must not get the credentials.
+    const asked: typeof fetch = (url, init) => fetch(url, { ...init, redirect: 'manual' })
+    if (row.type === 'mcp') {
+      const server = { fetch: asked, url: body.url, headers, signal, mostBytes }
+      return useMcpTool(server, body.tool ?? row.slug, args)
+    }
+    const output = await runHttp(asked, requestOf(body, headers, args), signal, mostBytes)
+    return (output as { body: Value }).body
   }
 
   #headersOf(
