@@ -26,6 +26,6 @@ export default defineArea({
     addInstallRoutes(context, packs, installs)
     addInstalledRoutes(context, packs, installs, environments)
     addEnvironmentRoutes(context, environments)
-    addSyncRoutes(context, environments)
+    addSyncRoutes(context, environments, packs)
   },
 })

@@ -178,6 +178,60 @@ test('a push whose answer was lost is recognised by the next one', async () => {
   await new Promise((resolve) => proxy.close(resolve))
 })
 
+test('a push sends an export or a pack in place of what is set here, without secrets', async () => {
+  const config = { guardrails: { gr_own: rule('own') } }
+  await api('POST', 'environments', remote({ config }))
+  await patch(here, { guardrails: { gr_a: rule('a') }, modules: { outputcap: { enabled: true } } })
+  const { body: snapshot } = await here.api('GET', '/api/config/export')
+  await patch(here, { guardrails: { gr_a: rule('later') } })
+  const sent = await sync('push', { source: 'export', snapshot, sections: ['guardrails'] })
+  expect([sent.status, sent.body.status]).toEqual([200, 'applied'])
+  const first = await stateOf(there)
+  expect([first.guardrails.gr_a.name, first.guardrails.gr_own.name, first.modules]).toEqual(['a', 'own', {}])
+
+  const pack = await api('POST', 'packs', {
+    slug: 'promoted',
+    name: 'Promoted',
+    version: '1.0.0',
+    variables: { word: {} },
+    content: {
+      guardrails: { gr_p: rule('{{word}}') },
+      providers: {
+        p: { type: 'openai', base_url: 'https://p.example.com/v1', api_key: { secret: 'OTHER' } },
+      },
+    },
+  })
+  expect(pack.status).toBe(201)
+  const promoted = { slug: 'promoted', variables: { word: 'theirs' } }
+  const pushed = await sync('push', { source: 'pack', pack: promoted })
+  expect([pushed.status, pushed.body.rollback_id]).toEqual([200, first.generation])
+  const after = await stateOf(there)
+  expect([after.guardrails.gr_p.name, after.guardrails.gr_a.name]).toEqual(['theirs', 'a'])
+  expect([after.providers.p.base_url, JSON.stringify(after)]).toEqual([
+    'https://p.example.com/v1',
+    expect.not.stringContaining('MARKERother'),
+  ])
+  expect(after.key_status?.p ?? 'none').not.toBe('stored')
+  expect((await stateOf(here)).guardrails.gr_p).toBeUndefined()
+
+  await api('POST', 'environments', { name: 'night', kind: 'local', config })
+  const key = { providers: { p: { type: 'openai', base_url: 'https://p.example.com/v1', api_key: 'sk-x' } } }
+  for (const [wrong, param, at, direction] of [
+    [{ source: 'pack' }, 'pack'],
+    [{ source: 'export' }, 'snapshot'],
+    [{ pack: promoted }, 'pack'],
+    [{ source: 'pack', pack: { slug: 'promoted' } }, 'pack.variables.word'],
+    [{ source: 'pack', pack: promoted }, 'source', 'night'],
+    [{ source: 'export', snapshot }, 'source', 'staging', 'pull'],
+    [{ source: 'export', snapshot: { version: 1, sections: key } }, 'content.providers.p.api_key'],
+  ] as const) {
+    const { status, body } = await sync(direction ?? 'push', wrong, at)
+    expect([status, body.error.param]).toEqual([400, param])
+  }
+  expect((await sync('push', { source: 'pack', pack: { slug: 'absent' } })).status).toBe(404)
+  await api('DELETE', 'packs/promoted')
+})
+
 test('what an environment has of its own is set on top of a push', async () => {
   const config = { guardrails: { gr_a: rule('staging'), gr_own: rule('own') } }
   await api('POST', 'environments', remote({ config }))

@@ -17,6 +17,8 @@ export interface SyncOptions {
   readonly actor: Actor
   readonly direction: SyncRow['direction']
   readonly sections?: readonly string[] | undefined
+  /** What another gateway gets in place of what is set here. */
+  readonly source?: Forms | undefined
   readonly isTrial: boolean
   /** The hash that what is to be changed must have. */
   readonly fromHash?: string | undefined
@@ -75,10 +77,10 @@ const pullRemote: Way = async (parts, row, options) => {
  * Sets on another gateway what is set here, with what the environment has of its own on top. Refused where somebody else has
  * changed it since the last push.
  */
-const pushRemote: Way = async (parts, row, { sections, isTrial, fromHash, overwrite }) => {
+const pushRemote: Way = async (parts, row, { source, sections, isTrial, fromHash, overwrite }) => {
   const remote = remoteOf(parts, row)
-  const here = await parts.configuration().read(sections)
-  const forms = withOwn(here.sections, filled(chosen(row.config, sections), {}, {}))
+  const given = source ? chosen(source, sections) : (await parts.configuration().read(sections)).sections
+  const forms = withOwn(given, filled(chosen(row.config, sections), {}, {}))
   const { generation, hash } = await remote.state()
   const known = fromHash === undefined ? row.known_hashes : [fromHash]
   if (!overwrite && known.length > 0 && !known.includes(hash))

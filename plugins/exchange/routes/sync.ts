@@ -3,6 +3,8 @@ import { Configuration, type Context } from '#kernel'
 import { listed, listOf, listQuery, storedPage } from '#kit'
 import { directions, syncRow } from '../environment.ts'
 import type { Environments } from '../environments.ts'
+import type { Packs } from '../packs.ts'
+import { sourceFields, sourceOf } from '../source.ts'
 import { sync } from '../sync.ts'
 import { warningsOf } from '../warnings.ts'
 import { params } from './environments.ts'
@@ -10,7 +12,11 @@ import { params } from './environments.ts'
 const change = z.object({ path: z.string(), before: z.unknown(), after: z.unknown() })
 
 /** Bringing environments and this gateway together. */
-export function addSyncRoutes({ route, use, fetch }: Context<unknown>, environments: Environments): void {
+export function addSyncRoutes(
+  { route, use, fetch }: Context<unknown>,
+  environments: Environments,
+  packs: Packs,
+): void {
   const parts = { use, fetch, environments, configuration: () => use(Configuration) }
 
   route({
@@ -24,9 +30,7 @@ export function addSyncRoutes({ route, use, fetch }: Context<unknown>, environme
         description:
           'To a remote gateway push sends what is set here, and pull sets here what is set there. Of a local environment push sets what it has, and pull takes what is set here into it.',
       }),
-      source: z.literal('live').default('live').meta({
-        description: 'What is set at the time, the one source there is.',
-      }),
+      ...sourceFields,
       sections: z.array(z.string().max(100)).min(1).max(100).optional().meta({
         description: 'Only these sections.',
       }),
@@ -47,7 +51,9 @@ export function addSyncRoutes({ route, use, fetch }: Context<unknown>, environme
     throws: [404, 409, 502],
     async handle({ params: { name }, body, ...by }) {
       const { direction, sections, overwrite, force } = body
-      const { kept, changes } = await sync(parts, await environments.find(name), {
+      const environment = await environments.find(name)
+      const { kept, changes } = await sync(parts, environment, {
+        source: await sourceOf(body, environment, direction, packs),
         actor: { ...by, force },
         direction,
         sections,
