@@ -171,9 +171,12 @@ test('a table of routes that is set holds in all threads', async () => {
   )
   expect(upstream.requests).toHaveLength(enough)
   const { generation } = (await send('GET', '/api/config/history?limit=1')).body.generations[0]
+  const { hash } = (await send('GET', '/api/config')).body
   for (const { headers } of answers) {
     const trace = async () => (await send('GET', `/api/observe/traces/${headers['x-trace-id']}/explain`)).body
     await expect.poll(async () => (await trace()).generation, { interval: 5 }).toBe(generation)
+    const shown = async () => (await send('GET', `/api/observe/traces/${headers['x-trace-id']}`)).body
+    await expect.poll(async () => (await shown()).config_hash).toBe(hash)
   }
 })
 
