@@ -4,7 +4,7 @@ import { type Awaitable, type Hooks, hooksOf, type Next } from '../kernel/chain/
 import { inspectRequest } from '../kernel/chain/inspect.ts'
 import { readOnlyHooks } from '../kernel/chain/read-only.ts'
 import { checkedReply } from '../kernel/chain/returned.ts'
-import { revealReply, rewriteReply } from '../kernel/chain/rewrite.ts'
+import { revealReply, rewriteReply, searchReply } from '../kernel/chain/rewrite.ts'
 import { detach } from '../kernel/contain.ts'
 import { grantedHooks } from '../kernel/permissions/granted.ts'
 import { grantsOf } from '../kernel/permissions/permissions.ts'
@@ -71,9 +71,9 @@ export class GuestModule {
         const made = wraps?.(call) === false ? next(call) : around!(call, next)
         return passage.view(checkedReply(await made))
       }),
-      rewrite: this.#forCall(async (call, { run, reply, reveals }, known) => {
+      rewrite: this.#forCall(async (call, { run, reply, hook }, known) => {
         const passage = new GuestRun(run, known, this.#parts.host())
-        const rewrite = reveals ? revealReply : rewriteReply
+        const rewrite = { stream: rewriteReply, reveal: revealReply, search: searchReply }[hook]
         return passage.view(await rewrite(passage.replyOf(reply), [this.#entry], call))
       }),
       attempt: this.#forCall(async (call, { attempt, headers }, { trace }) => {

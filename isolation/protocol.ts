@@ -64,13 +64,15 @@ export interface Answered<T, S> {
 
 type Headers = Readonly<Record<string, string>>
 
+/** `reveal`: for the client alone, after everything else. `search`: by its detection of answers alone. */
+export type RewriteHook = 'stream' | 'reveal' | 'search'
+
 /** A module's hooks for a call, with the data that each gets beside the call. */
 export type CallHooks = {
   request(_: object): Step
   /** `varies`: what modules inside of the stage `cache` say of the answer. */
   around(given: { readonly run: number; readonly varies: string | undefined }): ReplyView
-  /** `reveals`: for the client alone, after everything else. */
-  rewrite(given: { readonly run: number; readonly reply: ReplyView; readonly reveals: boolean }): ReplyView
+  rewrite(given: { readonly run: number; readonly reply: ReplyView; readonly hook: RewriteHook }): ReplyView
   attempt(given: { readonly attempt: AttemptView; readonly headers: Headers }): Headers
   attempted(given: { readonly attempt: AttemptView }): void
   settled(given: { readonly outcome: OutcomeView }): void

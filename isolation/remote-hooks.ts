@@ -1,6 +1,6 @@
 import type { Call } from '../kernel/call/call.ts'
 import type { Reply } from '../kernel/call/reply.ts'
-import { type ChainHooks, looksElsewhere } from '../kernel/chain/batches.ts'
+import { type ChainHooks, looksElsewhere, searchesElsewhere } from '../kernel/chain/batches.ts'
 import type { Next } from '../kernel/chain/hooks.ts'
 import { isGatewayError } from '../kernel/errors.ts'
 import { replyWith } from '../kernel/stream/collect.ts'
@@ -45,6 +45,7 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
     ...Object.fromEntries(own),
     // Its value is not known here, so its answers are not shared with other calls.
     ...(shape.hooks.includes('varies') && { varies: () => newId('vary_') }),
+    ...(shape.hooks.includes('detect') && { [searchesElsewhere]: remoteRewriter(module, 'search') }),
     [looksElsewhere]: shape.detects,
   }
 }

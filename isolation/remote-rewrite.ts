@@ -5,13 +5,12 @@ import { type Batches, BatchFilter, type Rewriter } from '../kernel/chain/batche
 import { type Entry, handleFailure, recordRun } from '../kernel/chain/entry.ts'
 import type { Chunk } from '../kernel/stream/chunk.ts'
 import type { ChunkItems } from './chunk-transit.ts'
+import type { RewriteHook } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { RemoteRun } from './remote-run.ts'
 
-type Hook = 'stream' | 'reveal'
-
-/** Has a module in a worker rewrite answers; with `reveal`, for the client alone, after everything else. */
-export const remoteRewriter = (module: RemoteModule, hook: Hook): Rewriter => ({
+/** Has a module in a worker rewrite answers. */
+export const remoteRewriter = (module: RemoteModule, hook: RewriteHook): Rewriter => ({
   reply: (body, call) => rewriteWhole(module, body, call, hook),
   stream: (call) =>
     new BatchFilter((chunks, entry) => new Rewriting(module, call, entry, hook).rewritten(chunks)),
@@ -22,23 +21,22 @@ async function rewriteWhole(
   module: RemoteModule,
   body: Completion,
   call: Call,
-  hook: Hook,
+  hook: RewriteHook,
 ): Promise<Completion | undefined> {
   const before = WholeReply.of(body)
   const run = new RemoteRun(module, call)
-  const given = { reply: run.view(before), reveals: hook === 'reveal' }
-  const after = await run.begin('rewrite', given, () => {})
+  const after = await run.begin('rewrite', { reply: run.view(before), hook }, () => {})
   return after === before || after.kind === 'stream' ? undefined : after.body
 }
 
 /** A run that rewrites a stream: it is given each whole batch with the question for what it makes of it, one at a time. */
 class Rewriting extends RemoteRun {
   readonly #entry: Entry
-  readonly #hook: Hook
+  readonly #hook: RewriteHook
   #before = 0
   #ms = 0
 
-  constructor(module: RemoteModule, call: Call, entry: Entry, hook: Hook) {
+  constructor(module: RemoteModule, call: Call, entry: Entry, hook: RewriteHook) {
     super(module, call)
     this.#entry = entry
     this.#hook = hook
@@ -50,7 +48,7 @@ class Rewriting extends RemoteRun {
     const before = new StreamReply('', chunks)
     const reply = this.view(before)
     this.#before = reply.reply
-    const given = { reply, reveals: this.#hook === 'reveal' }
+    const given = { reply, hook: this.#hook }
     const made = await this.#timed(this.begin('rewrite', given, failed)).catch(failed)
     try {
       yield* made?.kind === 'stream' ? made.chunks : chunks

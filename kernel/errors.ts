@@ -90,7 +90,7 @@ export interface UpstreamDetail extends ErrorDetail {
   readonly model: string
   readonly fault: UpstreamFault
   /** The provider's own status, when it sent one. */
-  readonly providerStatus?: number
+  readonly providerStatus?: number | undefined
   /** Whether another attempt, here or elsewhere, may succeed. */
   readonly retryable: boolean
   /** The provider's error type or code, for the trace. */

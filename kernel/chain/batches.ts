@@ -26,9 +26,13 @@ export interface Rewriter {
 /** Marks hooks whose module looks for something in requests that cannot be asked here what it would have found. */
 export const looksElsewhere: unique symbol = Symbol('looks elsewhere')
 
+/** What runs a detection of answers that is in another thread, and nothing else of its module. */
+export const searchesElsewhere: unique symbol = Symbol('searches elsewhere')
+
 /** Hooks as the chain runs them: those that modules define, and those that lead to another thread. */
 export interface ChainHooks extends Omit<Hooks, 'reply' | 'stream' | 'reveal'>, Rewriter {
   /** A rewriter where the detection is in another thread. */
   readonly reveal?: Detection | Rewriter
   readonly [looksElsewhere]?: boolean
+  readonly [searchesElsewhere]?: Rewriter
 }

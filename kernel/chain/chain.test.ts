@@ -448,3 +448,44 @@ test('who wraps failures may ask for something else first', async () => {
   )
   expect(await textOf(await chain.run(callOf()))).toBe('echo hello')
 })
+
+describe("a provider's words", () => {
+  const replacing: Detection = {
+    reach: 6,
+    scan: (text, _place, _call, from) => {
+      const start = text.indexOf('secret', from)
+      return start < 0 ? [] : [{ start, end: start + 6, label: 'it', action: 'replace', replacement: '-' }]
+    },
+  }
+  const broken: Detection = {
+    reach: 1,
+    scan() {
+      throw new Error('no')
+    },
+  }
+  const searched = (...modules: Entry[]) => new Chain(modules, echo).search(['a secret', ''], callOf())
+  const guard = (reply: Detection, more?: Partial<Entry>) => entryOf('guard', { detect: { reply } }, more)
+
+  test('are searched as the text of an answer, and by nothing else that answers meet', async () => {
+    const seen: string[] = []
+    const other: Hooks = {
+      reply: () => void seen.push('reply'),
+      stream: 'buffer',
+      detect: { request: broken, reply: replacing },
+    }
+    expect(await searched(entryOf('guard', other))).toEqual(['a -', ''])
+    expect(await searched()).toEqual(['a secret', ''])
+    expect(await searched(guard(replacing, { when: () => 'users' }))).toEqual(['a secret', ''])
+    expect(seen).toEqual([])
+  })
+
+  test('go on by a guard that fails as its policy says, and by none that refuses them', async () => {
+    expect(await searched(guard(broken, { failure: 'open' }), guard(replacing))).toEqual(['a -', ''])
+    await expect(searched(guard(broken))).rejects.toMatchObject({ module: 'guard', status: 500 })
+    const blocking: Detection = {
+      ...replacing,
+      scan: () => [{ start: 0, end: 1, label: 'it', action: 'block' }],
+    }
+    await expect(searched(guard(blocking))).rejects.toMatchObject({ type: 'content_blocked' })
+  })
+})

@@ -1,7 +1,7 @@
 import type { Attempt } from '../call/attempt.ts'
 import type { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
-import type { Reply } from '../call/reply.ts'
+import { type Reply, WholeReply } from '../call/reply.ts'
 import type { ChainFacts } from '../call/trace.ts'
 import type { AttemptHooks } from '../contract/delivery.ts'
 import type { TargetHooks } from '../contract/routing.ts'
@@ -15,7 +15,7 @@ import { applies, type Entry, engages, recordRewrite } from './entry.ts'
 import { type Next, stages, type Visit } from './hooks.ts'
 import { asks, inspectRequest } from './inspect.ts'
 import { revealingOf } from './revealing.ts'
-import { revealReply, rewriteReply, rewrites, rewritesBodies } from './rewrite.ts'
+import { revealReply, rewriteReply, rewrites, rewritesBodies, searchReply } from './rewrite.ts'
 import { ClientView } from './show.ts'
 import { targetHooksOf } from './targets.ts'
 import { variesOf } from './varies.ts'
@@ -65,12 +65,11 @@ export class Chain {
       ({ hooks }) => hooks.detect?.request !== undefined || hooks[looksElsewhere],
     )
     this.targets = targetHooksOf(entries)
-    const revealing = revealingOf(this.#reveals)
     this.facts = {
       isProvider,
       variesIn: variesOf(entries),
       inspectBrought: inspectorOf(this.#detects),
-      revealing,
+      revealing: revealingOf(this.#reveals),
     }
     this.clientView = new ClientView(entries)
     this.#dispatch = dispatch
@@ -92,6 +91,13 @@ export class Chain {
     if (this.#reveals.length === 0) return reply
     const revealing = this.#reveals.filter((entry) => engages(entry, call))
     return revealReply(reply, revealing, call)
+  }
+
+  /** What a provider says in place of an answer, as guards let it pass; rejects with what one of them refuses with. */
+  async search(texts: readonly string[], call: Call): Promise<readonly string[]> {
+    const guards = this.#passed.filter((entry) => rewrites(entry) && engages(entry, call))
+    const searched = await searchReply(WholeReply.of({ said: texts }), guards, call)
+    return searched.kind === 'whole' ? (searched.body.said as readonly string[]) : texts
   }
 
   /** Asks all modules about an attempt; a refusal throws. Returns a promise only if one of them is asynchronous. */

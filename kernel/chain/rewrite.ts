@@ -7,7 +7,7 @@ import type { Chunk } from '../stream/chunk.ts'
 import { toChunks } from '../stream/chunks.ts'
 import { assembled } from '../stream/collect.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
-import { BatchFilter, type Rewriter } from './batches.ts'
+import { BatchFilter, type Rewriter, searchesElsewhere } from './batches.ts'
 import { Detector, looks } from './detector.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
 import { Guarded } from './guarded.ts'
@@ -33,20 +33,30 @@ export async function rewriteReply(reply: Reply, entries: readonly Entry[], call
 
 /** An answer with what these entries reveal to the client alone; a promise only when one of them is elsewhere. */
 export function revealReply(reply: Reply, entries: readonly Entry[], call: Call): Reply | Promise<Reply> {
+  return through(reply, stepsOf('reveal', entries, call), call)
+}
+
+/** An answer as the detections alone of these entries let it pass; a promise as with `revealReply`. */
+export function searchReply(reply: Reply, entries: readonly Entry[], call: Call): Reply | Promise<Reply> {
+  return through(reply, stepsOf('detect', entries.toReversed(), call), call)
+}
+
+function stepsOf(hook: 'reveal' | 'detect', entries: readonly Entry[], call: Call): Step[] {
   const steps: Step[] = []
   for (const entry of entries) {
-    const { reveal } = entry.hooks
-    if (!reveal) continue
-    if ('scan' in reveal) addDetection(steps, entry, reveal, call)
-    else steps.push({ entry, hook: 'reveal', rewriter: reveal })
+    const { reveal, detect, [searchesElsewhere]: elsewhere } = entry.hooks
+    const does = hook === 'reveal' ? reveal : (elsewhere ?? detect?.reply)
+    if (!does) continue
+    if ('scan' in does) addDetection(steps, entry, does, call)
+    else steps.push({ entry, hook, rewriter: does })
   }
-  return through(reply, steps, call)
+  return steps
 }
 
 /** One module's rewriting, by one of its hooks. */
 interface Rewriting {
   readonly entry: Entry
-  readonly hook: 'reply' | 'reveal' | 'show'
+  readonly hook: 'reply' | 'reveal' | 'detect' | 'show'
   readonly rewriter: Rewriter
 }
 

@@ -1,6 +1,6 @@
 import type { Call } from '../call/call.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, isUpstreamError, UpstreamError } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import { applies, type Entry, engages, handleFailure, recordRun, tripped } from './entry.ts'
 import type { Show } from './hooks.ts'
@@ -38,7 +38,7 @@ export class ClientView {
 
   /** An error as the client gets it. Never throws: a module that fails and is `closed` hides it behind its own failure. */
   error(error: GatewayError, call: Call | undefined): GatewayError {
-    let shown = error
+    let shown = revealed(error, call)
     for (const entry of this.#entries) {
       const { show } = entry.hooks
       if (!show.error) continue
@@ -90,6 +90,17 @@ function wholeThrough(reply: WholeReply, entries: readonly Shows[], call: Call):
     }
   }
   return body === reply.body ? reply : WholeReply.of(body)
+}
+
+/** A provider's error with what the client alone may see of its words; as it is where a module fails over them. */
+function revealed(error: GatewayError, call: Call | undefined): GatewayError {
+  if (!call || !isUpstreamError(error)) return error
+  try {
+    const reveal = call.trace.chain?.revealing?.(call)
+    return reveal ? new UpstreamError(error.code, reveal(error.message), error) : error
+  } catch {
+    return error
+  }
 }
 
 /** A module with a `when` is not asked about a request that is no call yet. */

@@ -9,6 +9,8 @@ import type { TargetHooks } from './routing.ts'
 export interface AttemptHooks {
   /** Asks the modules whether the attempt may be made; rejects with the refusal of one. They may add headers. */
   before(attempt: Attempt, call: Call, headers: Record<string, string>): void | Promise<void>
+  /** What a provider says in its error, as the modules that guard answers let it pass; rejects with the refusal of one. */
+  search(texts: readonly string[], call: Call): Promise<readonly string[]>
   /** Tells the modules how it went. */
   after(attempt: Attempt, call: Call): void | Promise<void>
   /** Tells them that it is over, also when it was refused. Undefined where no module asks. */

@@ -86,10 +86,9 @@ export class Generation implements Arrangement {
     this.#deliver = (call) => this.#carry(call, this)
     const routing = services.get(Routing) as Routing | undefined
     this.#isProvider = (name) => routing?.isProvider(name) ?? providers.has(name)
-    const chain = new Chain(entries, this.#deliver, this.#isProvider)
-    this.chain = chain
-    this.attempts = attemptsOf(chain)
-    this.targets = chain.targets
+    this.chain = new Chain(entries, this.#deliver, this.#isProvider)
+    this.attempts = attemptsOf(this.chain)
+    this.targets = this.chain.targets
     this.rating = {
       prices: services.get(Pricing) as Pricing | undefined,
       tokens: services.get(TokenCounting) as TokenCounting | undefined,
@@ -170,6 +169,7 @@ const attemptsOf = (chain: Chain, before?: ChainOptions['before']): AttemptHooks
     before?.(attempt, call)
     return chain.attempt(attempt, call, headers)
   },
+  search: (texts, call) => chain.search(texts, call),
   after: (attempt, call) => chain.attempted(attempt, call),
   ended: chain.attemptEnded,
 })

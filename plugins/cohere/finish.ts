@@ -1,5 +1,5 @@
 import type { FinishReason, Target } from '#kernel'
-import { protocolError } from '#provider'
+import { brief, protocolError } from '#provider'
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map(
   Object.entries({
@@ -21,7 +21,7 @@ export function finishOf(native: string, said: string | undefined, target: Targe
     })
   }
   if (native === 'ERROR') {
-    const what = `failed in the middle of the answer${said ? `: ${said.slice(0, 500)}` : ''}`
+    const what = `failed in the middle of the answer${said ? `: ${brief(said, 500)}` : ''}`
     throw protocolError(target, what, { retryable: true, native })
   }
   return reasons.get(native) ?? 'content_filter'

@@ -8,14 +8,14 @@ import {
   type Target,
 } from '#kernel'
 import { carriesData, EventSplitter, eventData, isDone } from '#kit'
-import { jsonObject, protocolError, StreamedCalls } from '#provider'
+import { brief, jsonObject, protocolError, StreamedCalls } from '#provider'
 import { finishOf, isCut } from './finish.ts'
 import { logprobsOf } from './logprobs.ts'
 import { canonicalUsage } from './usage.ts'
 import type { ChatEvent, WireToolCall } from './wire.ts'
 
 const saidIn = ({ message }: ChatEvent): string =>
-  typeof message === 'string' && message !== '' ? message.slice(0, 500) : 'no message'
+  typeof message === 'string' && message !== '' ? brief(message, 500) : 'no message'
 
 /** Reads a streamed answer: events that open, fill and close parts of one message, and one that ends it. */
 export class EventDecoder implements StreamDecoder {

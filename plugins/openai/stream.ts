@@ -7,6 +7,7 @@ import {
   UpstreamError,
 } from '#kernel'
 import { ChunkReader, carriesData, EventSplitter, eventData, hasContent, isDone, isSound } from '#kit'
+import { brief } from '#provider'
 import { statusOf } from './answer.ts'
 import { CallReader, mapped } from './calls.ts'
 import { withKnownEnd } from './ends.ts'
@@ -150,7 +151,7 @@ export class EventDecoder implements StreamDecoder {
       return upstreamError({ status, headers: {} }, Buffer.from(JSON.stringify({ error })), this.#target)
     }
     const { message = 'no message', native = 'error' } = wordsOf(error)
-    return this.#error(`reported an error: ${message.slice(0, 500)}`, native)
+    return this.#error(`reported an error: ${brief(message, 500)}`, native)
   }
 
   #broken(what: string, cause?: unknown): UpstreamError {

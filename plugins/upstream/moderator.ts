@@ -1,5 +1,5 @@
-import { type Arrangement, type Call, type Cancel, forbidden, type Target, UpstreamError } from '#kernel'
-import { hideKey } from './delivery/attempt.ts'
+import { type Arrangement, type Call, forbidden, type Target, UpstreamError } from '#kernel'
+import { cleanError } from './delivery/attempt.ts'
 import { judged } from './delivery/choice.ts'
 import type { Directory } from './directory.ts'
 import { forgetKey, readyTarget } from './kit/key-exchange.ts'
@@ -36,7 +36,7 @@ export class Moderator {
     const target = this.#targetOf(model, call)
     const scores: AbuseScores[] = []
     for (let at = 0; at < texts.length; at += mostTexts)
-      scores.push(...(await this.#ask(texts.slice(at, at + mostTexts), target, call.cancel)))
+      scores.push(...(await this.#ask(texts.slice(at, at + mostTexts), target, call)))
     return scores
   }
 
@@ -55,17 +55,18 @@ export class Moderator {
     return { provider, model: name, key: provider.keys[0] }
   }
 
-  async #ask(texts: readonly string[], target: Target, cancel: Cancel): Promise<readonly AbuseScores[]> {
-    const { protocols, services } = this.#on()
+  async #ask(texts: readonly string[], target: Target, call: Call): Promise<readonly AbuseScores[]> {
+    const on = this.#on()
+    const { protocols, services } = on
     const protocol = protocols.get(target.provider.protocol)
     if (!protocol?.moderation) throw failure(target, 'does not score texts')
     const ready = await readyTarget(target, services)
     const request = protocol.moderation.encode(texts, ready)
-    const answer = await this.#transport.send(request, target, cancel, timeouts)
+    const answer = await this.#transport.send(request, target, call.cancel, timeouts)
     const body = await answer.whole()
     if (answer.status >= 400) {
       if (answer.status === 401) forgetKey(target, ready, services)
-      throw hideKey(protocol.error(answer, body, target), target)
+      throw await cleanError(protocol.error(answer, body, target), { call, target, on })
     }
     const scores = protocol.moderation.decode(body)
     if (scores?.length === texts.length) return scores

@@ -1,5 +1,5 @@
 import { type Arrangement, type Call, type Target, UpstreamError } from '#kernel'
-import { hideKey } from './delivery/attempt.ts'
+import { cleanError } from './delivery/attempt.ts'
 import { fitted } from './delivery/tool-names.ts'
 import { forgetKey, readyTarget } from './kit/key-exchange.ts'
 import type { Transport } from './transport/transport.ts'
@@ -24,7 +24,8 @@ export class TokenInquiry {
 
   /** Undefined where the provider cannot be asked about this call; rejects with an UpstreamError when it fails. */
   async count(asked: Call, target: Target): Promise<ProviderCount | undefined> {
-    const { protocols, services } = this.#on()
+    const on = this.#on()
+    const { protocols, services } = on
     const protocol = protocols.get(target.provider.protocol)
     const question = protocol?.tokens
     if (!protocol || !question) return undefined
@@ -37,7 +38,7 @@ export class TokenInquiry {
     if (answer.status >= 400) {
       if (question.declines?.(answer, body)) return undefined
       if (answer.status === 401) forgetKey(target, ready, services)
-      throw hideKey(protocol.error(answer, body, target), target)
+      throw await cleanError(protocol.error(answer, body, target), { call: asked, target, on })
     }
     return { tokens: tokensOf(() => question.decode(body, call, target), target), exact: question.exact }
   }

@@ -8,7 +8,7 @@ const unreadable = (cause: unknown): Error => new Error('nobody can read it', { 
 /** A stream that has begun, of an attempt that has no observer. */
 async function begun(chunks: AsyncIterable<readonly Chunk[]>): Promise<AsyncIterable<readonly Chunk[]>> {
   const attempt = { startedAt: 0 } as Attempt
-  const [failed, ended] = [() => {}, () => {}]
+  const [failed, ended] = [async () => {}, () => {}]
   const watched = { attempt, protocol: {} as Protocol, target: {} as Target, failed, ended }
   const stream = new AttemptStream(sourceOf(chunks), watched)
   await stream.begin(unreadable)

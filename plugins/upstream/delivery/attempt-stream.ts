@@ -5,9 +5,10 @@ import {
   isUpstreamError,
   type Protocol,
   type Target,
+  type UpstreamError,
 } from '#kernel'
 import { hasContent } from '#kit'
-import { account, fail } from './attempt.ts'
+import { account } from './attempt.ts'
 
 /** Where the chunks of one attempt come from. */
 export interface ChunkSource {
@@ -21,8 +22,8 @@ interface Watched {
   readonly attempt: Attempt
   readonly protocol: Protocol
   readonly target: Target
-  /** Called after the stream broke, whether its first content had come or not. */
-  failed(): void
+  /** Called when the stream broke, whether its first content had come or not; it goes on with the error then. */
+  failed(error: UpstreamError): Promise<void>
   /** Called at its end, or when it is left. */
   ended(): void
 }
@@ -92,7 +93,8 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
       const read = this.#source.read()
       chunks = read instanceof Promise ? await read : read
     } catch (error) {
-      this.#fail(error)
+      if (isUpstreamError(error)) await this.#watched.failed(error)
+      this.#end()
       throw error
     }
     if (!chunks) {
@@ -107,15 +109,6 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
       if (chunk.counted) this.#counted = chunk.counted
     }
     return { done: false, value: chunks }
-  }
-
-  #fail(error: unknown): void {
-    const { attempt, target, failed } = this.#watched
-    if (isUpstreamError(error)) {
-      fail(attempt, error, target)
-      failed()
-    }
-    this.#end()
   }
 
   #end(): void {

@@ -1,4 +1,20 @@
-import type { Attempt, Call, Protocol, Target, UpstreamError } from '#kernel'
+import {
+  type Arrangement,
+  type Attempt,
+  type Call,
+  GatewayError,
+  type Protocol,
+  type Target,
+  type UpstreamError,
+} from '#kernel'
+
+/** One try at a provider, as far as its end is told. */
+interface Tried {
+  readonly attempt: Attempt
+  readonly call: Call
+  readonly target: Target
+  readonly on: Arrangement
+}
 
 /** What is known of an answer, when it is asked. */
 interface Answered {
@@ -43,15 +59,41 @@ const shortest = 6
 
 /** A provider that quotes the key in its error does not give it away. */
 export function hideKey(error: UpstreamError, { key }: Target): UpstreamError {
-  if (key && key.secret.length > shortest)
-    error.message = error.message.replaceAll(key.secret, `…${key.hint}`)
+  if (key && key.secret.length > shortest) reword(error, error.message.replaceAll(key.secret, `…${key.hint}`))
   return error
 }
 
+/** Puts another message into an error, also where its stack repeats it. */
+function reword(error: UpstreamError, message: string): void {
+  if (error.stack) error.stack = error.stack.replace(error.message, () => message)
+  error.message = message
+}
+
 /** Closes the books of an attempt that failed. */
-export function fail(attempt: Attempt, error: UpstreamError, target: Target): void {
-  hideKey(error, target)
+export async function fail(error: UpstreamError, { attempt, ...tried }: Tried): Promise<void> {
   attempt.latencyMs = performance.now() - attempt.startedAt
   attempt.status ??= error.providerStatus
-  attempt.error = error
+  attempt.error = await cleanError(error, tried)
+}
+
+/**
+ * The same error without the key, and with no more of its provider's words than guards of answers let pass: it may repeat the
+ * request in them. Where a guard refuses them or cannot look, the error keeps its code and status, and says nothing else of
+ * its provider's.
+ */
+export async function cleanError(
+  error: UpstreamError,
+  { call, target, on }: Omit<Tried, 'attempt'>,
+): Promise<UpstreamError> {
+  const { code, fault, type, param = '', native = '' } = error
+  const { message } = hideKey(error, target)
+  try {
+    const [said, kind, field, name] = await on.attempts.search([message, type, param, native], call)
+    reword(error, said!)
+    return Object.assign(error, { type: kind, param: field || undefined, native: name || undefined })
+  } catch {
+    reword(error, `${error.provider} answered with an error, whose message is withheld.`)
+    const own = fault === 'status' ? new GatewayError(code, '').type : type
+    return Object.assign(error, { type: own, param: undefined, native: undefined })
+  }
 }

@@ -98,7 +98,7 @@ export class Dispatcher {
           throw error
         }
         if (attempt.error !== error) {
-          fail(attempt, error, target)
+          await fail(error, { attempt, call, target, on })
           await on.attempts.after(attempt, call)
         }
         if (key) selector?.report(target, key, error)
@@ -178,12 +178,10 @@ function finishedWhole({ target, protocol, attempt, ended }: Try, reply: WholeRe
 }
 
 /** Waits for a stream's first content. */
-async function begun(
-  { call, target, protocol, attempt, on, ended }: Try,
-  wire: string,
-  source: ChunkSource,
-): Promise<Reply> {
-  const failed = (): void => {
+async function begun(one: Try, wire: string, source: ChunkSource): Promise<Reply> {
+  const { call, target, protocol, attempt, on, ended } = one
+  const failed = async (error: UpstreamError): Promise<void> => {
+    await fail(error, one)
     const told = on.attempts.after(attempt, call)
     if (told) detach('a hook after an attempt', told)
   }

@@ -45,6 +45,7 @@ export {
 } from './tool-choice.ts'
 export { reportUnsaid } from './unsaid.ts'
 export {
+  brief,
   retryAfterS,
   type UpstreamFailure,
   upstreamFailure,

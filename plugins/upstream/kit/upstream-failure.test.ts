@@ -42,6 +42,16 @@ it('whose key was refused is said, and that none was sent', () => {
   )
 })
 
+it('a long message is cut before the word that would be a part of a key', () => {
+  const words = 'so it is '.repeat(110)
+  expect(failure({ status: 400, message: `${words}sk_live_abcdefghijklmnop` }).message).toBe(
+    `openai: ${words.trimEnd()}`,
+  )
+  expect(failure({ status: 400, message: 'x'.repeat(2000) }).message).toBe(
+    'openai: it answered with status 400',
+  )
+})
+
 it('what no caller can change is not the caller’s mistake, and what is shown may be said', () => {
   expect(failure({ status: 400, notOfCaller: true })).toMatchObject({ status: 502, code: 'provider_error' })
   expect(failure({ status: 529, shown: 503 })).toMatchObject({ status: 503, providerStatus: 529 })

@@ -28,11 +28,14 @@ const kept: Readonly<Record<number, ErrorCode>> = {
   429: 'rate_limited',
 }
 
+/** Characters of a provider's message. */
+const longestMessage = 1000
+
 const passing = new Set([408, 409, 424, 425, 429])
 
 /**
  * What an error of a provider's means to the caller: its own mistakes keep their status, a key that was refused and all
- * else are the provider's, 502 unless `shown` says otherwise. Messages are cut at 1,000 characters.
+ * else are the provider's, 502 unless `shown` says otherwise. Messages are cut at 1,000 characters, and not within a word.
  */
 export function upstreamFailure(
   { status, headers = {}, native, message, ofKey, notOfCaller = false, ...said }: UpstreamFailure,
@@ -49,7 +52,7 @@ export function upstreamFailure(
     })
   }
   const code = notOfCaller ? undefined : kept[status]
-  const words = message?.slice(0, 1000) ?? `it answered with status ${status}`
+  const words = brief(message ?? '', longestMessage) || `it answered with status ${status}`
   const retryable = wordOn(headers) ?? (passing.has(status) || status >= 500)
   return new UpstreamError(code ?? 'provider_error', `${provider.name}: ${words}`, {
     ...about,
@@ -61,6 +64,10 @@ export function upstreamFailure(
     retryAfterS: retryable ? retryAfterS(headers) : undefined,
   })
 }
+
+/** A provider's words, cut at so many characters and not within a word: a part of a key would be found by no guard. */
+export const brief = (words: string, most: number): string =>
+  words.length > most ? words.slice(0, most).replace(/\S*$/, '').trimEnd() : words
 
 /** What OpenAI and Anthropic tell their own clients of trying again. */
 function wordOn({ 'x-should-retry': said }: UpstreamHead['headers']): boolean | undefined {
