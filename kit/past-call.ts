@@ -49,6 +49,12 @@ export const sourceUserOf = (trace: Pick<TraceSummary, 'user_id' | 'source_user_
 export const addingTo = ({ facts }: Pick<TraceSummary, 'facts'>): readonly string[] =>
   facts.contextpack === undefined ? [] : ['contextpack']
 
+/** What has the answer translated as it was for the client: the stored question is in the language that the model was asked in. */
+function languageAsked({ facts }: TraceSummary): Pick<CallOptions, 'headers'> {
+  const { from } = (facts.langbridge ?? {}) as { readonly from?: unknown }
+  return typeof from === 'string' ? { headers: { 'x-answer-language': from } } : {}
+}
+
 /**
  * The model of a call that is made again: by the name that its client used, unless that was a template. The stored request has the
  * messages of the template already.
@@ -58,7 +64,7 @@ export const modelAskedAgain = ({ trace, request }: Pick<PastCall, 'trace' | 're
 
 /**
  * Makes a call of the past again, with this request: in the same project with the same tags, past the caches and past modules that
- * have added to the request already.
+ * have added to the request already, and to be answered in the same language.
  */
 export function repeatCall(
   call: (request: ModelRequest, options: CallOptions) => MadeCall,
@@ -72,6 +78,7 @@ export function repeatCall(
   return call(request, {
     ...caller,
     ...{ source: 'replay', parent, project, tags, skip },
+    ...languageAsked(trace),
     ...(sourceUser !== undefined && { sourceUser }),
   })
 }

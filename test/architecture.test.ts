@@ -216,7 +216,7 @@ const budgets: Readonly<Record<string, number>> = {
   auth: 261,
   call: 1_938,
   chain: 2_460,
-  contract: 644,
+  contract: 646,
   detect: 534,
   discovery: 143,
   events: 337,

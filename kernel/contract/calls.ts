@@ -55,6 +55,8 @@ export interface CallOptions {
   readonly project?: string
   readonly tags?: Readonly<Record<string, string>>
   readonly session?: string
+  /** Headers that a client would send, for modules that read them; their names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
   /** The id of the trace that it belongs to. */
   readonly parent?: string
   /** The user whose words it repeats, which is the caller or another one: its trace is data of that user, too. */

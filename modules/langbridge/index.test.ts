@@ -170,3 +170,40 @@ test('in shadow nobody pays, and the trace says what would be done', async () =>
   expect(shown('gpt-4o')).toEqual([])
   expect(await notesOf({ headers })).toEqual([['would_translate', { language: 'de' }]])
 })
+
+describe.each([false, true])('a question that is in the working language, streamed: %s', (stream) => {
+  test('is answered in the language that a header names', async () => {
+    translations('Weil es endet.')
+    upstream.reply({ content: 'Because it ends.' })
+    const { body, headers } = await say('Why does it end?', { stream }, { 'x-answer-language': 'de' })
+    expect(textOf(body)).toBe('Weil es endet.')
+    expect(shown('gpt-4o-mini')).toEqual(['Why does it end?'])
+    expect(await notesOf({ headers })).toEqual([['translated', { from: 'de', to: 'en' }]])
+    for (const language of ['en', 'xx', 'German']) {
+      upstream.reply({ content: 'Because it ends.' })
+      const plain = await say('Why does it end?', { stream }, { 'x-answer-language': language })
+      expect(textOf(plain.body)).toBe('Because it ends.')
+    }
+  })
+
+  test('as it was translated is replayed for an answer in the language that the client got', async () => {
+    translations('Why is it so?', 'Weil es endet.')
+    upstream.reply({ content: 'Because it ends.' })
+    const { headers } = await say('Warum ist das denn so?', { stream })
+    await traceOf(gateway, { headers })
+    const original_trace_id = headers.get('x-trace-id')
+    translations('Weil es endet.')
+    upstream.reply({ content: 'Because it ends.' })
+    const { body } = await gateway.api('POST', '/api/trust/replays', { original_trace_id }, user.key)
+    const replay = async () => (await gateway.api('GET', `/api/trust/replays/${body.id}`)).body
+    await expect.poll(async () => (await replay()).status, { timeout: 10_000 }).toBe('done')
+    expect(await replay()).toMatchObject({ replay_output: 'Weil es endet.', match_score: 1 })
+    expect(shown('gpt-4o-mini')).toEqual(['Why is it so?', 'Why is it so?'])
+
+    translations('Weil es endet.')
+    upstream.reply({ content: 'Because it ends.' })
+    const question = { trace_id: original_trace_id, target_model: 'gpt-4o-mini' }
+    const again = await gateway.api('POST', '/api/replay', question, user.key)
+    expect(again.body).toMatchObject({ status: 'success', quality: { similarity: 1 } })
+  })
+})

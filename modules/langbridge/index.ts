@@ -11,6 +11,8 @@ const language = z
   .regex(/^[a-z]{2}$/, 'must be a code of two letters such as de')
   .refine((code) => languageName(code) !== undefined, 'must be the code of a language such as de')
 
+const isCode = (value: unknown): value is string => language.safeParse(value).success
+
 /** A longer question stays as it is: its translation would cost more than it helps. */
 const longest = 20_000
 
@@ -49,6 +51,12 @@ export default defineModule({
       }
     }
 
+    function tell({ trace }: Call, from: string): void {
+      trace.note(id, 'translated', { from, to: working })
+      trace.header('x-translated-from', from)
+      trace.facts.langbridge = { from, to: working }
+    }
+
     function back(reply: Reply, call: Call, to: string): Promise<Reply> {
       let isTold = false
       return writeContent(
@@ -70,7 +78,13 @@ export default defineModule({
         const question = questionOf(call)
         const text = question?.texts.join('\n') ?? ''
         const told = toldLanguage(text, languageOf)
-        if (!question || told === undefined || !translates(told)) return next(call)
+        const wanted = call.context.headers['x-answer-language']
+        if (!question || told === undefined || !translates(told)) {
+          // A question that is in the working language may still have come from a user of another.
+          if (!isCode(wanted) || !translates(wanted) || mode === 'shadow') return next(call)
+          tell(call, wanted)
+          return back(await next(call), call, wanted)
+        }
         if (text.length > longest || mode === 'shadow') {
           // In shadow nobody pays for a translation.
           const verdict = mode === 'shadow' ? 'would_translate' : 'question_too_long'
@@ -79,8 +93,7 @@ export default defineModule({
         }
         const inWorking = await translated(call, question, told)
         if (!inWorking) return next(call)
-        call.trace.note(id, 'translated', { from: told, to: working })
-        call.trace.header('x-translated-from', told)
+        tell(call, told)
         return back(await next(inWorking), call, told)
       },
     }

@@ -26,7 +26,7 @@ export function callAs(
   generation: number,
 ): Call {
   const { source = 'plugin', project = 'default', tags = {}, session, ip = '', credential } = options
-  const { parent, sourceUser } = options
+  const { headers = {}, parent, sourceUser } = options
   if (!callSources.includes(source)) throw badRequest(`There is no source ${source}.`, { param: 'source' })
   const operation = operationOf(request)
   const context = {
@@ -35,7 +35,7 @@ export function callAs(
     sessionId: session,
     ip,
     provider: credential?.provider,
-    headers: {},
+    headers,
     source,
     generation,
   }
