@@ -166,3 +166,15 @@ describe.each(places)('%s', (place) => {
     await far.gateway.module('streamsnap', { enabled: true })
   })
 })
+
+test.each(places)(
+  'what a module in the place %s lacks is told with its state while it runs',
+  async (place) => {
+    far = await startIsolated(place, `ctx.report('lacks', 'a package'); return { request() {} }`)
+    expect(await far.shown()).toMatchObject({
+      state: 'active',
+      problem: 'a package',
+      warnings: ['It runs, and lacks something that it needs: a package'],
+    })
+  },
+)

@@ -141,7 +141,10 @@ export interface Context<S> {
    * that one's keys, scope and limits, traced and billed alike.
    */
   call(request: ModelRequest, options: CallOptions): MadeCall
-  /** Adds an event to the module's ring, for `GET …/{name}/events`. */
+  /**
+   * Adds an event to the module's ring, for `GET …/{name}/events`. One of the kind `lacks` says what the module needs and has not;
+   * its state then tells it, too, for as long as this instance runs.
+   */
   report(kind: string, detail: string): void
   /** Adds a management route. */
   route<P, Q, B, R>(route: Route<P, Q, B, R>): void

@@ -141,7 +141,10 @@ export function contextOf<S>(
       if (!grants.writes) throw denied(id, 'brings texts into a call', 'body:write')
       return call.trace.inspectBrought(call, texts, id)
     },
-    report: (kind, detail) => meter.event(kind, detail),
+    report(kind, detail) {
+      if (kind === 'lacks') instance.lacks = detail
+      meter.event(kind, detail)
+    },
     route(route) {
       demand('routes', 'adds a route')
       const live = { ...route, plugin: id } as unknown as LiveRoute

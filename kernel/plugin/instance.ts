@@ -22,6 +22,8 @@ export class Instance {
   /** The part that its module has once, which the instance keeps as long as it lasts. */
   once: Once | undefined
   hooks: ChainHooks = {}
+  /** What it needs and has not, by its own word: it runs nevertheless. */
+  lacks: string | undefined
   readonly routes: LiveRoute[] = []
   readonly wires: Wire[] = []
   readonly protocols: Protocol[] = []

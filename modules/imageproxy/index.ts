@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { badRequest, type Call, ConfigError, defineModule } from '#kernel'
+import { badRequest, type Call, defineModule, internalError, unavailable } from '#kernel'
 import { type CleanImage, cleaned } from './image.ts'
 import { type ImagePlace, imagesOf, withImages } from './places.ts'
 import { ImageFault, ImageSource } from './source.ts'
@@ -42,9 +42,14 @@ export default defineModule({
     }),
   }),
 
-  async setup({ settings, fetch, memory }) {
+  async setup({ settings, fetch, memory, log, report }) {
     const { max_bytes, max_side, max_images, allow_hosts, timeout_s } = settings
     const lib = await loadSharp()
+    if (!lib) {
+      report('lacks', missing)
+      log.warn(missing)
+      return { pure: true, request: refuseImages }
+    }
     const source = new ImageSource({
       fetch,
       maxBytes: max_bytes,
@@ -122,15 +127,23 @@ export default defineModule({
 const refused = ({ at }: ImagePlace, { message }: ImageFault) =>
   badRequest(`${at}: the image is refused, as ${message}.`, { param: at, type: 'image_refused' })
 
-/** Few gateways draw images, and the library has 20 MB: operators install it where it is needed. */
+const missing =
+  'imageproxy needs the package sharp: run `npm install sharp` in the folder of the gateway, and start it again.'
+
+/** Without the library no image can be made safe, so none goes on. */
+function refuseImages({ request }: Call): undefined {
+  const [place] = imagesOf(request)
+  if (place)
+    throw internalError(`${place.at}: images are refused, as ${missing}`, { ...unavailable, param: place.at })
+}
+
+/** Few gateways draw images, and the library has 20 MB: operators install it where it is needed. Undefined where it is not. */
 async function loadSharp() {
   try {
     const { default: lib } = await import('sharp')
     lib.cache(false)
     return lib
   } catch {
-    throw new ConfigError([
-      'imageproxy needs the package sharp: run `npm install sharp`, and start the gateway again.',
-    ])
+    return undefined
   }
 }

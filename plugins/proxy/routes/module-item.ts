@@ -135,14 +135,15 @@ function publicItem(registry: Registry, plugin: Plugin, place?: Placement): Modu
 
 function privateFields(plugin: Plugin, item: ModuleItem): Partial<ModuleItem> {
   const { setting, stored, meter } = plugin
+  const lacks = plugin.instance?.lacks
   const problem = item.state === 'tripped' ? meter.circuit.reason : plugin.problem
   return {
     config: { ...setting?.config },
     when: setting?.when ?? null,
     order: setting?.order ?? 0,
-    problem: problem ?? null,
+    problem: problem ?? lacks ?? null,
     stats: statsOf(meter),
-    warnings: warningsOf(item, problem),
+    warnings: warningsOf(item, problem, lacks),
     updated_at: stored?.updated_at ?? null,
   }
 }
@@ -161,10 +162,12 @@ export function statsOf(meter: Plugin['meter']): z.infer<typeof statsShape> {
 function warningsOf(
   { enabled, state, in_chain, failure }: ModuleItem,
   problem: string | undefined,
+  lacks: string | undefined,
 ): string[] {
   if (!enabled) return []
   if (state === 'active') {
     if (problem) return [`The last change was refused: ${problem}`]
+    if (lacks) return [`It runs, and lacks something that it needs: ${lacks}`]
     return in_chain ? [] : ['It is on, but with these settings it has nothing to do.']
   }
   if (state === 'tripped') {
