@@ -24,7 +24,7 @@ export class HourlyCounts {
   /** Forgets the hours that are over. */
   prune(now = Date.now()): void {
     const oldest = named(hourOf(now) - dayHours, '')
-    for (const [name] of this.#counters.entries('hour ')) if (name < oldest) this.#counters.clear(name)
+    for (const [name] of this.#counters.entries('hour ')) if (name < oldest) this.#counters.delete(name)
   }
 }
 

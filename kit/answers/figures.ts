@@ -50,7 +50,7 @@ export class Figures {
   sweep(has: (key: string) => boolean): void {
     const gone = new Set<string>()
     for (const [name] of this.#counters.entries('of ')) if (!has(name.slice(3))) gone.add(name)
-    for (const name of gone) if (this.#gone.has(name)) this.#counters.clear(name)
+    for (const name of gone) if (this.#gone.has(name)) this.#counters.delete(name)
     this.#gone = gone
   }
 

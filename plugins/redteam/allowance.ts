@@ -35,7 +35,7 @@ export class Allowance {
   /** Forgets the days before this one. */
   prune(now = Date.now()): void {
     const today = dayOf(now)
-    for (const [name] of this.#made.entries()) if (!name.startsWith(today)) this.#made.clear(name)
+    for (const [name] of this.#made.entries()) if (!name.startsWith(today)) this.#made.delete(name)
   }
 
   /** Its counts, as personal data of users. */
@@ -46,7 +46,7 @@ export class Allowance {
       count: (user) => namesOf(user).length,
       erase: (user) => {
         const names = namesOf(user)
-        for (const name of names) this.#made.clear(name)
+        for (const name of names) this.#made.delete(name)
         return names.length
       },
     }

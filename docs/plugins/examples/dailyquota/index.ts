@@ -18,7 +18,7 @@ export default defineModule({
     const today = () => Math.floor(Date.now() / dayMs)
     const forgetOtherDays = () => {
       for (const [counter] of counters.entries()) {
-        if (!counter.startsWith(`${today()}/`)) counters.clear(counter)
+        if (!counter.startsWith(`${today()}/`)) counters.delete(counter)
       }
     }
     forgetOtherDays()
