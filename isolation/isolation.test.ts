@@ -181,6 +181,8 @@ describe('a module in a worker', () => {
 test.each([
   ['a route', `ctx.route({})`, 'routes'],
   ['a word in where calls go', `return { eligible: () => undefined }`, 'a word in where calls go'],
+  ['a look at what leaves', `return { show: {} }`, 'the hook show'],
+  ['the end of attempts', `return { attemptEnded() {} }`, 'the hook attemptEnded'],
   ['a call for others', `ctx.call({}, {})`, 'calls in the name of others'],
   ['a look at targets', `ctx.targets({})`, 'the places that calls may go to'],
   ['a service', `ctx.use(Symbol.for('switchyard:x'))`, 'services'],
