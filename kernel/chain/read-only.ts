@@ -103,8 +103,13 @@ const readOnlyOutcome = (outcome: Outcome): Outcome =>
   deepFreeze({ ...outcome, body: () => deepFreeze(outcome.body()) })
 
 function readOnlyDetection(detection: Detection): Detection {
+  const { reach, context, cleans, verdict, refusal } = detection
   return {
-    ...detection,
+    reach,
+    ...(context !== undefined && { context }),
+    ...(cleans !== undefined && { cleans }),
+    ...(verdict !== undefined && { verdict }),
+    ...(refusal !== undefined && { refusal }),
     scan: (text, place, call, from) => detection.scan(text, deepFreeze(place), call.readOnly, from),
     ...(detection.open && { open: (text, call, from) => detection.open!(text, call.readOnly, from) }),
     ...(detection.applies && { applies: (call) => detection.applies!(call.readOnly) }),
