@@ -18,6 +18,8 @@ export interface FigureSums {
   readonly costNano: number
   /** Of the cost: of calls that went with keys of their users. */
   readonly ownKeyNano: number
+  /** Calls that used tokens and whose cost is not known, or only in part: they cost more than `costNano` says. Absent when there are none. */
+  readonly unpriced?: number
 }
 
 /** The calls of a day or an hour with one value. */

@@ -51,7 +51,13 @@ export interface TraceSummary {
   readonly attempts: readonly TracedAttempt[]
   readonly usage: Usage
   /** Absent when nothing was used, and when no price is known; of several attempts the sum of those whose price is known. */
-  readonly cost: { readonly total_nano: number } | undefined
+  readonly cost:
+    | {
+        readonly total_nano: number
+        /** Attempts that used tokens and whose price is not known: the call cost more. Absent when there are none. */
+        readonly unpriced?: number
+      }
+    | undefined
   /** Whether all of it went with keys of its user. */
   readonly own_key?: true
   /** The findings of guards; absent when there are none. */

@@ -122,15 +122,29 @@ describe('several attempts', () => {
     expect(cost).toMatchObject({ totalNano, source: 'catalogue' })
   })
 
-  test('cost what is known where the price of one is not, and their usage is that of all', async () => {
+  test('cost what is known where the price of one is not, with a mark, and their usage is that of all', async () => {
     const known = { usage: () => used(10, 1) }
     const attempts = [known, { model: 'unknown', usage: () => used(20, 2) }]
     const { cost } = await bill([known])
     for (const order of [attempts, attempts.toReversed()]) {
       const { call, bill } = await billedCall(order)
-      expect(bill).toMatchObject({ usage: used(30, 3), cost })
+      expect(bill).toMatchObject({ usage: used(30, 3), cost: { ...cost, unpriced: 1 } })
       expect(call.trace.attempts.filter(({ cost }) => cost === undefined)).toHaveLength(1)
     }
+  })
+
+  test('say how many of them have no price, estimated ones included, and none that used nothing', async () => {
+    const known = { usage: () => used(10, 1) }
+    const unknown = { model: 'unknown', usage: () => used(20, 2) }
+    const lost = { model: 'unknown', came: () => 3 }
+    const { cost } = await bill([unknown, lost, known], { taken: 3, stream: true })
+    expect(cost?.unpriced).toBe(2)
+    for (const spare of [
+      { model: 'unknown', usage: () => used(0, 0) },
+      { model: 'unknown', error: failure, status: 500 },
+      { model: 'unknown', usage: () => used(20, 2), costUsd: () => 0.5 },
+    ])
+      expect((await bill([spare, known])).cost).not.toHaveProperty('unpriced')
   })
 
   test('have no cost where no price is known', async () => {

@@ -10,7 +10,7 @@ import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './u
 /** The usage and the cost of a call. */
 export interface Bill {
   readonly usage: Usage
-  /** Of the attempts whose price is known; undefined when none is. */
+  /** Of the attempts whose price is known, with the number of the others that used something; undefined when none is. */
   readonly cost: Cost | undefined
   /** Attempts whose answers came without a report and are not on the bill; undefined where there are none. */
   readonly unreported: readonly Attempt[] | undefined
@@ -29,6 +29,7 @@ export function billed(
 ): Bill {
   let usage = noUsage
   let cost: Cost | undefined
+  let unpriced = 0
   let unreported: readonly Attempt[] | undefined
   for (const attempt of call.trace.attempts) {
     const used = believedReport(attempt.usage) ?? estimates?.get(attempt)
@@ -42,9 +43,10 @@ export function billed(
       prices?.cost(attempt.provider, attempt.model, used, call.trace.startedAt)
     attempt.cost = part
     if (part) cost = cost ? addCost(cost, part) : part
+    else if (used.input + used.output > 0) unpriced += 1
   }
   if (call.trace.attempts.length === 0) usage = wireUsageOf(served) ?? noUsage
-  return { usage, cost, unreported }
+  return { usage, cost: cost && unpriced > 0 ? { ...cost, unpriced } : cost, unreported }
 }
 
 const believedReport = (read: Attempt['usage']): Usage | undefined => readable(() => believedUsage(read?.()))
@@ -86,9 +88,7 @@ function wireUsageOf({ body }: Served): Usage | undefined {
 export function saved(call: Call, served: Served, prices: Rating['prices']): Cost | undefined {
   const usage = wireUsageOf(served)
   const origin = call.trace.cached?.origin
-  return usage && origin
-    ? prices?.cost(origin.provider, origin.model, usage, call.trace.startedAt)
-    : undefined
+  return usage && origin && prices?.cost(origin.provider, origin.model, usage, call.trace.startedAt)
 }
 
 function addCost(a: Cost, b: Cost): Cost {

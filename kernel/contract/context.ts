@@ -159,8 +159,6 @@ export interface Context<S> {
    * generation with an entry in the history; it rejects when nothing has changed.
    */
   section<V>(section: Section<V>): (key: string, value: V | undefined, actor?: Actor) => Promise<void>
-  /**
-   * Looks at the configuration once everything has started; each line it returns is a problem, and refuses the start.
-   */
+  /** Looks at the configuration once everything has started; each line it returns is a problem, and refuses the start. */
   verify(check: () => readonly string[]): void
 }

@@ -20,6 +20,8 @@ export interface Cost extends Amounts {
   /** `openai/gpt-4o` in the catalogue, the key of the override, or `provider` for the provider's own figure. */
   readonly priceId: string
   readonly source: 'catalogue' | 'override' | 'provider'
+  /** Attempts of the call that used tokens and whose price is not known: it cost more than this says. Absent when there are none. */
+  readonly unpriced?: number
 }
 
 /** The costs of calls. `contract/pricing.ts` says what else plugins may ask. */

@@ -35,9 +35,9 @@ const manual = fc.record(
   { requiredKeys: ['model', 'usage'] },
 )
 
-/** Calls through the gateway: plain, streamed, failing. */
+/** Calls through the gateway: plain, streamed, failing, without a price. */
 const proxied = fc.record({
-  model: fc.constantFrom('gpt-4o', 'gpt-4o-mini', 'no-such-model'),
+  model: fc.constantFrom('gpt-4o', 'gpt-4o-mini', 'no-such-model', 'openai/unpriced'),
   stream: fc.boolean(),
   prompt_tokens: fc.nat(10_000),
   completion_tokens: fc.nat(10_000),
@@ -114,9 +114,13 @@ async function compare(key: string): Promise<void> {
     expectedOf(all.filter((t) => Date.parse(t.timestamp) >= startOfToday)),
   )
 
-  const costs = await get<Record<string, Line[]> & { total_usd: number; manual: Line }>('costs?days=7', key)
+  const costs = await get<Record<string, Line[]> & { total_usd: number; unpriced?: number; manual: Line }>(
+    'costs?days=7',
+    key,
+  )
   expect(costs.manual).toEqual(overview.manual)
   expect(nano(costs.total_usd)).toBe(sum(all, (t) => nano(t.cost_usd ?? 0)))
+  expect(costs.unpriced).toBe(unpricedIn(all))
   expect(linesOf(costs.by_provider as Line[], 'provider')).toEqual(groups(all, (t) => t.provider))
   expect(linesOf(costs.by_project as Line[], 'project')).toEqual(groups(all, (t) => t.project))
   expect(linesOf(costs.by_model as Line[], 'model')).toEqual(
@@ -133,6 +137,7 @@ async function compare(key: string): Promise<void> {
     const { points } = await get<{ points: Line[] }>(`timeseries?${query}`, key)
     expect(sum(points, ({ requests }) => requests)).toBe(all.length)
     expect(sum(points, ({ cost_usd }) => nano(cost_usd))).toBe(sum(all, (t) => nano(t.cost_usd ?? 0)))
+    expect(sum(points, ({ unpriced }) => (unpriced as number) ?? 0)).toBe(unpricedIn(all) ?? 0)
     expect(sum(points, (point) => point.errors as number)).toBe(sum(all, isError))
   }
   for (const query of ['period=1h', 'period=24h&bucket=300', 'period=24h']) {
@@ -153,9 +158,18 @@ const isError = ({ status }: TraceItem): number => Number(status === 'error' || 
 const share = (all: readonly TraceItem[], of: (t: TraceItem) => number): number =>
   all.length === 0 ? 0 : sum(all, of) / all.length
 
+/** The calls that used tokens without a price; undefined for none. */
+function unpricedIn(all: readonly TraceItem[]): number | undefined {
+  const found = all.filter((t) =>
+    t.cost_usd === null ? t.tokens_in + t.tokens_out > 0 : t.cost?.unpriced !== undefined,
+  )
+  return found.length || undefined
+}
+
 const wholeOf = (figures: Figures) => ({
   requests: figures.total_requests,
   cost: nano(figures.total_cost_usd!),
+  unpriced: figures.unpriced,
   errors: figures.error_rate,
   hits: figures.cache_hit_rate,
   tokens: [figures.tokens_in, figures.tokens_out],
@@ -164,6 +178,7 @@ const wholeOf = (figures: Figures) => ({
 const expectedOf = (all: readonly TraceItem[]) => ({
   requests: all.length,
   cost: sum(all, (t) => nano(t.cost_usd ?? 0)),
+  unpriced: unpricedIn(all),
   errors: share(all, isError),
   hits: share(all, ({ status }) => Number(status === 'cache_hit')),
   tokens: [sum(all, (t) => t.tokens_in), sum(all, (t) => t.tokens_out)],
@@ -173,7 +188,7 @@ function linesOf(lines: readonly Line[], name: string) {
   return Object.fromEntries(
     lines.map((line) => [
       String(line[name]),
-      [line.requests, nano(line.cost_usd), line.tokens_in, line.tokens_out],
+      [line.requests, nano(line.cost_usd), line.unpriced, line.tokens_in, line.tokens_out],
     ]),
   )
 }
@@ -185,6 +200,7 @@ function groups(all: readonly TraceItem[], of: (trace: TraceItem) => string | nu
       [
         group.length,
         sum(group, (t) => nano(t.cost_usd ?? 0)),
+        unpricedIn(group),
         sum(group, (t) => t.tokens_in),
         sum(group, (t) => t.tokens_out),
       ],

@@ -7,7 +7,7 @@ import {
   type Figures,
 } from '#kernel'
 import type { Cells } from './cells.ts'
-import { Tally } from './tally.ts'
+import { Tally, unpricedIn } from './tally.ts'
 import type { Traces } from './traces.ts'
 
 /** Clients' own calls, and those of every other source. */
@@ -97,4 +97,5 @@ const sumsOf = (tally: Tally): FigureSums => ({
   tokensReasoning: tally.get('tokens_reasoning'),
   costNano: tally.get('cost_nano'),
   ownKeyNano: tally.get('own_key_nano'),
+  ...unpricedIn(tally),
 })

@@ -45,12 +45,13 @@ const rows = fc
     tags: fc.constantFrom<Record<string, string>>({}, { team: 'x' }, { team: 'x/y', env: 'prod' }),
     own_key: fc.constantFrom(undefined, true as const),
     nano: fc.nat(1_000_000_007),
+    unpriced: fc.constantFrom(undefined, undefined, 2),
     usage: fc
       .record({ input: fc.nat(999), output: fc.nat(999), cachedRead: fc.nat(99), reasoning: fc.nat(99) })
       .map((used) => ({ ...noUsage, ...used })),
   })
   .map(
-    ({ nano, own_key, tenant, ...row }) =>
+    ({ nano, unpriced, own_key, tenant, ...row }) =>
       ({
         ...row,
         ...(own_key && { own_key }),
@@ -60,12 +61,13 @@ const rows = fc
         provider: 'openai',
         status: 'ok',
         latency_us: 1,
-        cost: { total_nano: nano },
+        cost: { total_nano: nano, ...(unpriced && { unpriced }) },
       }) as unknown as TraceRow,
   )
 
 function sumsOf(all: readonly TraceRow[]): FigureSums {
   const sum = (of: (row: TraceRow) => number): number => all.reduce((total, row) => total + of(row), 0)
+  const unpriced = all.filter(({ cost }) => cost!.unpriced !== undefined).length
   return {
     requests: all.length,
     errors: 0,
@@ -75,6 +77,7 @@ function sumsOf(all: readonly TraceRow[]): FigureSums {
     tokensReasoning: sum(({ usage }) => usage.reasoning),
     costNano: sum(({ cost }) => cost!.total_nano),
     ownKeyNano: sum(({ cost, own_key }) => (own_key ? cost!.total_nano : 0)),
+    ...(unpriced > 0 && { unpriced }),
   }
 }
 

@@ -10,6 +10,8 @@ export interface RowCost {
   readonly other_nano: number
   readonly price_id: string
   readonly source: 'catalogue' | 'override' | 'provider'
+  /** Attempts that used tokens and have no price; absent when there are none. */
+  readonly unpriced?: number
 }
 
 export interface RowAttempt extends Pick<Attempt, 'n' | 'provider' | 'model'> {

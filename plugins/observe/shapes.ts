@@ -26,6 +26,10 @@ export const traceCost = z.object({
   other: usd,
   price_id: z.string().nullable(),
   source: z.enum(['catalogue', 'override', 'provider']).nullable(),
+  unpriced: count.optional().meta({
+    description:
+      'Attempts that used tokens and whose price is not known, so that the call cost more; absent if there are none.',
+  }),
   saved_usd: usd,
 })
 

@@ -18,6 +18,7 @@ export function totalsOf(row: TraceRow): Record<string, number> {
     totals.cost_nano = row.cost.total_nano
     if (row.own_key) totals.own_key_nano = row.cost.total_nano
   }
+  if (isUnpriced(row)) totals.unpriced = 1
   if (row.saved_nano) totals.saved_nano = row.saved_nano
   if (row.saved_by_autopilot_nano) totals.saved_by_autopilot_nano = row.saved_by_autopilot_nano
   if (row.usage.input) totals.tokens_in = row.usage.input
@@ -25,6 +26,13 @@ export function totalsOf(row: TraceRow): Record<string, number> {
   if (row.usage.cachedRead) totals.tokens_cached = row.usage.cachedRead
   if (row.usage.reasoning) totals.tokens_reasoning = row.usage.reasoning
   return totals
+}
+
+/** Whether tokens were used that have no price, so that the call cost more than is known. What no provider answered costs nothing. */
+function isUnpriced({ cost, usage, provider, cache, source }: TraceRow): boolean {
+  if (cost) return cost.unpriced !== undefined
+  const isAnswered = !cache && (provider !== undefined || source === 'manual')
+  return isAnswered && usage.input + usage.output > 0
 }
 
 /** The same with the latency: its sum, and its place in the histogram. */
@@ -75,4 +83,10 @@ export class Tally {
     }
     return quantile(counts, share) / 1000
   }
+}
+
+/** How many calls of a sum cost more than it says, where some do. */
+export function unpricedIn(tally: Tally | undefined): { readonly unpriced?: number } {
+  const unpriced = tally?.get('unpriced') ?? 0
+  return unpriced === 0 ? {} : { unpriced }
 }

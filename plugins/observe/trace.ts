@@ -120,6 +120,7 @@ export function costOf(cost: NonNullable<Outcome['cost']>): RowCost {
     other_nano: cost.otherNano,
     price_id: cost.priceId,
     source: cost.source,
+    ...(cost.unpriced !== undefined && { unpriced: cost.unpriced }),
   }
 }
 

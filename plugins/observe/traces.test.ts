@@ -151,6 +151,29 @@ describe('an answered call', () => {
     expect(stream.facts.stream).toMatchObject({ client_left: false, truncated: false })
   })
 
+  test.each([false, true])(
+    'of several models says how many of them have no price (streamed: %j)',
+    async (stream) => {
+      const config = { models: [model, 'openai/unpriced'], mode: 'all' }
+      await gateway.module('multicall', { enabled: true, config })
+      try {
+        const { trace: found } = stream ? await streamed() : await plain()
+        expect(found.attempts.map(({ cost_usd }) => cost_usd === null).toSorted()).toEqual([false, true])
+        expect(found.cost_usd).toBe(found.attempts.find(({ cost_usd }) => cost_usd !== null)!.cost_usd)
+        expect(found.cost).toMatchObject({ unpriced: 1 })
+        const { body } = await gateway.api('GET', `/api/observe/traces/${found.id}/explain`)
+        expect(body.price).toMatchObject({
+          ...{ total_usd: found.cost_usd, items: [], reproduced: false },
+          reason: expect.stringContaining('not known'),
+        })
+      } finally {
+        await gateway.module('multicall', { enabled: false, config: null })
+      }
+      const { trace: whole } = await plain()
+      expect(whole.cost).not.toHaveProperty('unpriced')
+    },
+  )
+
   test('has its tool calls and reasoning in the trace, streamed or not', async () => {
     const tools = [
       { type: 'function' as const, function: { name: 'weather', parameters: { type: 'object' } } },

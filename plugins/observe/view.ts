@@ -156,6 +156,7 @@ function costOf(spent: RowCost | undefined, savedNano: number): z.infer<typeof t
     other: usdOf(spent?.other_nano ?? 0),
     price_id: spent?.price_id ?? null,
     source: spent?.source ?? null,
+    ...(spent?.unpriced !== undefined && { unpriced: spent.unpriced }),
     saved_usd: usdOf(savedNano),
   }
 }

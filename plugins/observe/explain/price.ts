@@ -16,6 +16,8 @@ export function billOf(row: TraceRow, prices: Pricing): Bill {
   if (row.cache) return bare('the answer came from the cache', total_usd === null)
   if (usage.source === 'none') return bare('nothing was used', total_usd === null)
   if (!cost) return bare('no price of the model is known')
+  if (cost.unpriced !== undefined)
+    return bare('the price of some attempts is not known, so the call cost more than this')
   if (cost.source === 'provider') return bare('the provider reported the cost of the call', true)
   const described = prices.describe(row.provider ?? '', row.provider_model ?? row.model, row.at)
   if (!described) return bare('the price at which it was booked is no longer known')

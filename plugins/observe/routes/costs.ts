@@ -2,13 +2,19 @@ import { z } from 'zod'
 import { type Context, callSources } from '#kernel'
 import { scopeOf, usdOf } from '#kit'
 import { type Cells, dateOf, dayOf } from '../cells.ts'
-import type { Tally } from '../tally.ts'
+import { type Tally, unpricedIn } from '../tally.ts'
 import type { Traces } from '../traces.ts'
 
 const count = z.int()
 
+/** Says that costs are not all there. */
+export const unpriced = count.optional().meta({
+  description:
+    'Number of calls that used tokens and whose cost is not known, or only in part; absent if there are none.',
+})
+
 /** The figures of one line. */
-export const sums = { requests: count, cost_usd: z.number(), tokens_in: count, tokens_out: count }
+export const sums = { requests: count, cost_usd: z.number(), unpriced, tokens_in: count, tokens_out: count }
 
 /** The figures of traces reported with `POST /api/observe/traces`. */
 export const manual = z.object(sums).meta({
@@ -40,6 +46,7 @@ const query = z.strictObject({
 const costs = z.object({
   days: count,
   total_usd: z.number(),
+  unpriced,
   by_provider: z.array(z.object({ provider: z.string().nullable(), ...sums })),
   by_model: z.array(z.object({ model: z.string().nullable(), ...sums })),
   by_project: z.array(z.object({ project: z.string(), ...sums })),
@@ -76,6 +83,7 @@ export function costRoutes(context: Context<unknown>, traces: Traces): void {
       return {
         days,
         total_usd: usdOf(total?.get('cost_nano') ?? 0),
+        ...unpricedIn(total),
         by_provider: dearestFirst(providers!).map(([name, sum]) => ({ provider: name || null, ...sum })),
         by_model: dearestFirst(models!).map(([name, sum]) => ({ model: name || null, ...sum })),
         by_project: dearestFirst(projects!).map(([project, sum]) => ({ project, ...sum })),
@@ -115,6 +123,7 @@ export function sumsOf(tally: Tally | undefined) {
   return {
     requests: tally?.get('requests') ?? 0,
     cost_usd: usdOf(tally?.get('cost_nano') ?? 0),
+    ...unpricedIn(tally),
     tokens_in: tally?.get('tokens_in') ?? 0,
     tokens_out: tally?.get('tokens_out') ?? 0,
   }

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { Context } from '#kernel'
 import { scopeOf, usdOf } from '#kit'
 import { dayOf } from '../cells.ts'
-import { Tally } from '../tally.ts'
+import { Tally, unpricedIn } from '../tally.ts'
 import type { Traces } from '../traces.ts'
-import { dearestFirst, manual, missing, ofSource, sums, sumsOf, unreadable } from './costs.ts'
+import { dearestFirst, manual, missing, ofSource, sums, sumsOf, unpriced, unreadable } from './costs.ts'
 
 /** Days that the top lists and the active users are about. */
 const recentDays = 30
@@ -15,6 +15,7 @@ const count = z.int()
 const figures = z.object({
   total_requests: count,
   total_cost_usd: z.number(),
+  unpriced,
   error_rate: z.number(),
   avg_latency_ms: z.number(),
   p95_latency_ms: z.number(),
@@ -77,6 +78,7 @@ function figuresOf(tally: Tally): z.infer<typeof figures> {
   return {
     total_requests: tally.get('requests'),
     total_cost_usd: usdOf(tally.get('cost_nano')),
+    ...unpricedIn(tally),
     error_rate: tally.perRequest('errors'),
     avg_latency_ms: tally.perRequest('latency_us') / 1000,
     p95_latency_ms: tally.latencyQuantile(0.95),
