@@ -40,17 +40,18 @@ export class Budgets {
     return () => this.#reserved.set(plugin, (this.#reserved.get(plugin) ?? 0) - wanted)
   }
 
-  /** Counts what a call has cost; throws when that is not known. */
+  /** Counts what a call has cost as far as that is known; throws when it is not, or not all of it. */
   charge(plugin: string, { cost, usage, provider, model }: Outcome): void {
     const nano = cost?.totalNano ?? 0
     if (nano > (this.#dearest.get(plugin) ?? 0)) this.#dearest.set(plugin, nano)
     if (nano > 0) this.#spent.add(nameOf(plugin), nano)
-    if (!cost && usage.input + usage.output > 0) {
-      throw new HookFault(
-        `${provider}/${model} has no price, so the budget of ${plugin} cannot apply to it: set one under ` +
-          'prices in service.yaml, 0 if it costs nothing',
-      )
-    }
+    if (cost ? cost.unpriced === undefined : usage.input + usage.output === 0) return
+    const place = `${provider}/${model}`
+    const lacking = cost ? `a model that was asked on the way to ${place}` : place
+    throw new HookFault(
+      `${lacking} has no price, so the budget of ${plugin} cannot apply to it: set one under ` +
+        'prices in service.yaml, 0 if it costs nothing',
+    )
   }
 }
 

@@ -36,14 +36,27 @@ const desk: Dropin = {
 const helper: Dropin = {
   manifest: { stage: 'access', failure: 'closed', permissions: ['body:read', 'models:1'] },
   setup: `return { async request(call) {
-    const { user: wish } = call.request
+    const [wish, model = 'gpt-4o-mini'] = call.request.user?.split(' ') ?? []
     if (wish !== 'gateway' && wish !== 'caller') return
     let text = ''
-    const request = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'help' }] }
+    const request = { model, messages: [{ role: 'user', content: 'help' }] }
     for await (const batch of await ctx.completeStreamed(request, { on: call, as: wish }))
       for (const { data } of batch) text += data.choices[0]?.delta.content ?? ''
     call.trace.header('x-helped', text)
   } }`,
+}
+
+/** Has another model asked before the one that answers: `other>model`. */
+const twice: Dropin = {
+  manifest: { stage: 'deliver', failure: 'closed', permissions: ['body:read'] },
+  setup: `return {
+    wraps: (call) => call.request.model.includes('>'),
+    async around(call, next) {
+      const [other, model] = call.request.model.split('>')
+      const reply = await next(call.withRequest({ model: other }))
+      if (reply.kind === 'stream') for await (const _ of reply.chunks) {}
+      return next(call.withRequest({ model }))
+    } }`,
 }
 
 /** Would choose among targets, and cannot start. */
@@ -61,7 +74,7 @@ let count = 0
 
 beforeAll(async () => {
   upstream = await startUpstream({ apiKey: ['sk-test', 'sk-own-secret-key', 'sk-once-secret-key'] })
-  ;({ folder, remove } = await writeDropins({ desk, helper, shut }))
+  ;({ folder, remove } = await writeDropins({ desk, helper, twice, shut }))
   const prices = { 'openai/gpt-4o-mini': { input_usd_per_m: 1000, output_usd_per_m: 1000 } }
   gateway = await startGateway({ upstream, config: { prices, plugin_dirs: [folder] } })
 })
@@ -352,6 +365,23 @@ describe('a helper call of a module', () => {
     await expect
       .poll(async () => (await gateway.api('GET', '/api/auth/me/usage', undefined, user.key)).body.requests)
       .toBe(as === 'caller' ? 2 : 1)
+  })
+
+  test.each([
+    ['openai/unpriced', 'openai/unpriced has no price'],
+    ['openai/unpriced>gpt-4o-mini', 'a model that was asked on the way to openai/gpt-4o-mini has no price'],
+    ['gpt-4o-mini>openai/unpriced', 'a model that was asked on the way to openai/unpriced has no price'],
+  ])('is a failure of the module where the budget cannot apply to all of it: %s', async (model, why) => {
+    const authorization = { authorization: `Bearer ${user.key}` }
+    const helped = await ask(gateway, {
+      headers: authorization,
+      body: { ...question(), user: `gateway ${model}` },
+    })
+    expect(helped.status).toBe(500)
+    const { body } = await gateway.api('GET', '/api/proxy/modules/helper/events')
+    expect(body.events[0].detail).toContain(why)
+    const whole = { ...question(), user: 'gateway gpt-4o-mini>gpt-4o-mini' }
+    expect((await ask(gateway, { headers: authorization, body: whole })).status).toBe(200)
   })
 })
 
