@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openLevel } from '../../storage/level.ts'
+import { askedTwice } from '../../test/asked-twice.ts'
+import { writeDropins } from '../../test/dropins.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { questionOf, simulate, simulationConfig } from '../../test/simulated-models.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
@@ -10,6 +12,7 @@ import { answerRow } from './calibration/rows.ts'
 
 let upstream: Upstream
 let gateway: TestGateway
+let remove: () => Promise<void>
 let ada: { userId: string; key: string }
 
 const calls = 24
@@ -20,7 +23,9 @@ const usual = {
 
 beforeAll(async () => {
   upstream = await startUpstream()
-  gateway = await startGateway({ config: simulationConfig(upstream) })
+  const dropins = await writeDropins({ askedtwice: askedTwice })
+  remove = dropins.remove
+  gateway = await startGateway({ config: { ...simulationConfig(upstream), plugin_dirs: [dropins.folder] } })
   ada = await gateway.signUp('calibration-ada')
   simulate(upstream)
   for (let n = 0; n < calls; n += 1) await ask(n)
@@ -37,6 +42,7 @@ beforeEach(async () => {
 afterAll(async () => {
   await gateway.close()
   await upstream.close()
+  await remove()
 })
 
 const put = (change: object) => gateway.api('PUT', '/api/autopilot', change)
@@ -46,10 +52,10 @@ const log = async (id: string) =>
   (await gateway.api('GET', `/api/autopilot/calibration-log?limit=500&calibration_id=${id}`)).body
 const models = () => upstream.requests.map(({ body }) => (body as { model: string }).model)
 
-async function ask(n: number): Promise<void> {
+async function ask(n: number, project = 'lab'): Promise<void> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json', 'x-project': 'lab' },
+    headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json', 'x-project': project },
     body: JSON.stringify({ model: 'sim-reference', messages: [{ role: 'user', content: questionOf(n) }] }),
   })
   await response.text()
@@ -101,6 +107,25 @@ describe('a calibration', () => {
     const { body } = await calibrate({ candidates: ['sim-good'], sample_size: 5 })
     expect(body.scores['sim-good']).toMatchObject({ quality_score: null, samples: 0, qualifies: false })
     expect((await log(body.calibration_id)).log[0]).toMatchObject({ status: 'unscored', score: null })
+  })
+
+  test('goes by no cost of a call of which an attempt has no price', async () => {
+    for (let n = 0; n < 3; n += 1) await ask(n, 'odd')
+    const listed = async () => (await gateway.api('GET', '/api/observe/traces?project=odd')).body.traces
+    await expect.poll(async () => (await listed()).length).toBe(3)
+    for (const { cost } of await listed()) expect(cost).toMatchObject({ unpriced: 1 })
+    await put({ content: { projects: ['odd', 'lab'] } })
+    const costOf = async (project: string) => {
+      const { body } = await calibrate({ candidates: ['sim-good'], trace_filter: { project } })
+      expect(body.traces_used).toBeGreaterThan(0)
+      const { body: scores } = await gateway.api('GET', '/api/autopilot/scores')
+      const items: { model: string; avg_cost_usd: number | null }[] = scores.scores
+      return ['sim-reference', 'sim-good'].map(
+        (name) => items.find(({ model }) => model === name)!.avg_cost_usd,
+      )
+    }
+    expect(await costOf('odd')).toEqual([null, expect.any(Number)])
+    expect(await costOf('lab')).toEqual([expect.any(Number), expect.any(Number)])
   })
 
   test('never spends more than its limit, whatever runs at a time', async () => {

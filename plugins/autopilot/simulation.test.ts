@@ -1,11 +1,14 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { askedTwice } from '../../test/asked-twice.ts'
+import { writeDropins } from '../../test/dropins.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { candidates, questionOf, simulate, simulationConfig } from '../../test/simulated-models.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 let upstream: Upstream
 let gateway: TestGateway
+let remove: () => Promise<void>
 let ada: { userId: string; key: string }
 let bob: { userId: string; key: string }
 // biome-ignore lint/suspicious/noExplicitAny: the body of an answer
@@ -15,7 +18,9 @@ const calls = 40
 
 beforeAll(async () => {
   upstream = await startUpstream()
-  gateway = await startGateway({ config: simulationConfig(upstream) })
+  const dropins = await writeDropins({ askedtwice: askedTwice })
+  remove = dropins.remove
+  gateway = await startGateway({ config: { ...simulationConfig(upstream), plugin_dirs: [dropins.folder] } })
   ada = await gateway.signUp('simulation-ada')
   bob = await gateway.signUp('simulation-bob')
   simulate(upstream)
@@ -34,14 +39,15 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close()
   await upstream.close()
+  await remove()
 })
 
 const put = (change: object) => gateway.api('PUT', '/api/autopilot', change)
 
-const post = (body: object, key = ada.key) =>
+const post = (body: object, key = ada.key, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
 
@@ -238,6 +244,29 @@ describe('a call', () => {
     expect(cap).toMatchObject({ limit: null, remaining: null, capped: false })
     expect(cap.savings_today).toBeGreaterThan(0)
   })
+
+  test.each([false, true])(
+    'of which an attempt has no price saves nothing that is counted (streamed: %j)',
+    async (stream) => {
+      const stats = async () => (await gateway.api('GET', '/api/autopilot/stats')).body
+      const before = await stats()
+      const messages = [{ role: 'user', content: questionOf(6) }]
+      const response = await post({ model: 'auto', messages, stream }, ada.key, { 'x-project': 'odd' })
+      expect(response.headers.get('x-autopilot-model')).toBe('sim-plain')
+      await response.text()
+      const id = response.headers.get('x-trace-id')
+      const trace = async () => (await gateway.api('GET', `/api/observe/traces/${id}`)).body
+      await expect.poll(async () => (await trace()).cost?.unpriced).toBe(1)
+      expect((await trace()).facts.autopilot).toEqual({ model: 'sim-plain' })
+      const { body } = await gateway.api('GET', `/api/autopilot/decisions?trace_id=${id}`)
+      expect(body.decisions).toMatchObject([{ actual_cost: null, actual_savings: null }])
+      expect(await stats()).toMatchObject({
+        total_decisions: before.total_decisions + 1,
+        total_savings: before.total_savings,
+        today_savings: before.today_savings,
+      })
+    },
+  )
 
   test('explores other models that qualify, and none else', async () => {
     await put({ explore_pct: 50 })

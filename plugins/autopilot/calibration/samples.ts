@@ -42,7 +42,7 @@ export async function samplesOf(
     found.push({
       trace_id: trace.id,
       ...(trace.provider && { provider: trace.provider }),
-      ...(trace.cost && { cost_nano: trace.cost.total_nano }),
+      ...(trace.cost && trace.cost.unpriced === undefined && { cost_nano: trace.cost.total_nano }),
       latency_ms: trace.latency_us / 1000,
       tokens_out: trace.usage.output,
     })

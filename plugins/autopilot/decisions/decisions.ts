@@ -40,7 +40,9 @@ export class Decisions {
   record(call: Call, chosen: Chosen, { outcome, fellBack }: AutopilotEnd): void {
     const { trace, principal, context } = call
     const { place, baseline, estimateNano, baselineNano } = chosen
-    const actual = outcome.cost?.totalNano
+    const { cost } = outcome
+    // Of a cost of which a part is not known no saving follows.
+    const actual = cost?.unpriced === undefined ? cost?.totalNano : undefined
     const instead = baseline && this.#find(Pricing)?.cost(baseline.provider, baseline.model, outcome.usage)
     const isElsewhere = chosen.fallback !== undefined
     const saved = isElsewhere && actual !== undefined && instead ? instead.totalNano - actual : undefined

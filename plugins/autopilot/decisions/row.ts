@@ -15,6 +15,7 @@ export interface DecisionRow {
   readonly quality: number
   readonly estimate_nano?: number
   readonly baseline_nano?: number
+  /** Absent where it is not known, or only in part. */
   readonly actual_nano?: number
   /** What the call would have cost at the reference model with the same tokens, less what it did cost. */
   readonly saved_nano?: number
@@ -40,7 +41,9 @@ export const decisionItem = z.object({
   estimated_cost: number.meta({ description: 'USD, before the call.' }),
   baseline_cost: number.meta({ description: 'USD at the reference model, before the call.' }),
   estimated_savings: number.meta({ description: 'The second less the first.' }),
-  actual_cost: number.meta({ description: 'USD, after the call.' }),
+  actual_cost: number.meta({
+    description: 'USD, after the call; null where it is not known, or only in part.',
+  }),
   actual_savings: number.meta({
     description: 'USD at the price of the reference model for the same tokens, less the actual cost.',
   }),
