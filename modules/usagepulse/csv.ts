@@ -1,7 +1,7 @@
 import type { UsageLine } from './usage.ts'
 
 const columns =
-  'from,value,requests,errors,tokens_in,tokens_out,tokens_cached,tokens_reasoning,cost_usd,own_key_usd'
+  'from,value,requests,errors,tokens_in,tokens_out,tokens_cached,tokens_reasoning,cost_usd,own_key_usd,unpriced'
 
 /** Lines as CSV (RFC 4180), with dollars to all nine places. */
 export function csvOf(lines: readonly UsageLine[]): string {
@@ -17,6 +17,7 @@ export function csvOf(lines: readonly UsageLine[]): string {
       sums.tokensReasoning,
       dollars(sums.costNano),
       dollars(sums.ownKeyNano),
+      sums.unpriced ?? 0,
     ].join(','),
   )
   return `${[columns, ...rows].join('\r\n')}\r\n`

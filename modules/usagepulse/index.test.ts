@@ -54,7 +54,7 @@ async function call(n: number): Promise<void> {
       }),
     },
     body: JSON.stringify({
-      model: n % 2 ? 'gpt-4o' : 'gpt-4o-mini',
+      model: n % 2 ? 'gpt-4o' : n % 7 === 0 ? 'openai/unpriced' : 'gpt-4o-mini',
       stream: n % 4 < 2,
       messages: [{ role: 'user', content: `Say ${n}` }],
     }),
@@ -94,26 +94,33 @@ afterAll(async () => {
 
 const nano = (usd: number | null): number => Math.round((usd ?? 0) * 1e9)
 
-/** Calls, tokens and nano-dollars by value. */
+/** Calls, tokens, nano-dollars and calls without a price by value. */
 type Lines = Record<string, number[]>
 
 const linesOf = (
-  usage: { value: string; requests: number; tokens_in: number; tokens_out: number; cost_usd: number }[],
+  usage: ({ value: string } & Record<
+    'requests' | 'tokens_in' | 'tokens_out' | 'cost_usd' | 'unpriced',
+    number
+  >)[],
 ) =>
   Object.fromEntries(
-    usage.map((one) => [one.value, [one.requests, one.tokens_in, one.tokens_out, nano(one.cost_usd)]]),
+    usage.map((one) => [
+      one.value,
+      [one.requests, one.tokens_in, one.tokens_out, nano(one.cost_usd), one.unpriced],
+    ]),
   )
 
 function expected(of: (trace: Trace) => readonly string[], all = traces): Lines {
   const lines: Lines = {}
   for (const trace of all)
     for (const value of of(trace)) {
-      const [requests, input, output, cost] = lines[value] ?? [0, 0, 0, 0]
+      const [requests, input, output, cost, unpriced] = lines[value] ?? [0, 0, 0, 0, 0]
       lines[value] = [
         requests! + 1,
         input! + trace.tokens_in,
         output! + trace.tokens_out,
         cost! + nano(trace.cost_usd),
+        unpriced! + Number(trace.cost_usd === null),
       ]
     }
   return lines
@@ -145,6 +152,7 @@ test('reports are what the traces add up to, by every dimension, day and hour, a
       ]))
         sums[value] = line.map((amount: number, i: number) => amount + (sums[value]?.[i] ?? 0))
       expect(sums, `${group} ${every}`).toEqual(expected(of))
+      expect(report.sums.unpriced).toBe(traces.filter(({ cost_usd }) => cost_usd === null).length)
       expect(nano(report.sums.cost_usd)).toBe(traces.reduce((sum, { cost_usd }) => sum + nano(cost_usd), 0))
       for (const { from } of report.usage) expect(from === undefined).toBe(every === 'total')
     }
@@ -180,12 +188,15 @@ test('CSV has every line, exact dollars, and nothing that a spreadsheet would ru
   const text: string = await api('GET', '/api/modules/usagepulse/export.csv?group_by=tag:team')
   const [head, ...rows] = text.trimEnd().split('\r\n')
   expect(head).toBe(
-    'from,value,requests,errors,tokens_in,tokens_out,tokens_cached,tokens_reasoning,cost_usd,own_key_usd',
+    'from,value,requests,errors,tokens_in,tokens_out,tokens_cached,tokens_reasoning,cost_usd,own_key_usd,unpriced',
   )
   const cost = (value: string) => {
     const [, , , sum] = expected(({ tags }) => (tags.team === value ? [value] : []))[value]!
     return (sum! / 1e9).toFixed(9)
   }
+  const unpriced = rows.reduce((sum, row) => sum + Number(row.split(',').at(-1)), 0)
+  const ofTeams = traces.filter(({ tags }) => tags.team !== undefined)
+  expect(unpriced).toBe(ofTeams.filter(({ cost_usd }) => cost_usd === null).length)
   expect(rows.find((row) => row.startsWith(`,'=1+1,`))).toContain(`,${cost('=1+1')},`)
   expect(rows.find((row) => row.startsWith(',"a ""b"", c",'))).toContain(`,${cost('a "b", c')},`)
   expect(rows).toHaveLength(teams.length)
@@ -199,7 +210,7 @@ test('settings say what may be asked for, and how many values a tag has', async 
   expect(lines).toHaveLength(2)
   await set({ dimensions: ['model'], max_tag_values: null })
   expect((await usage('group_by=user')).error).toMatchObject({ code: 'bad_request', param: 'group_by' })
-  expect((await usage('group_by=model')).usage).toHaveLength(2)
+  expect((await usage('group_by=model')).usage).toHaveLength(3)
   await set({ dimensions: null })
   for (const wrong of ['from=2026-11-05&to=2026-11-01', 'every=hour&from=2020-01-01', 'from=never'])
     expect((await usage(wrong)).error).toMatchObject({ code: 'bad_request' })

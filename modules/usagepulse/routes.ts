@@ -41,6 +41,9 @@ const figures = {
   tokens_reasoning: z.int().meta({ description: 'Of the tokens out.' }),
   cost_usd: z.number(),
   own_key_usd: z.number().meta({ description: "Of the cost: of calls with users' own provider keys." }),
+  unpriced: z.int().meta({
+    description: 'Calls that used tokens and whose cost is not known, or only in part.',
+  }),
 }
 
 const line = z.object({
@@ -137,4 +140,5 @@ const shownSums = (sums: FigureSums) => ({
   tokens_reasoning: sums.tokensReasoning,
   cost_usd: usdOf(sums.costNano),
   own_key_usd: usdOf(sums.ownKeyNano),
+  unpriced: sums.unpriced ?? 0,
 })

@@ -117,9 +117,11 @@ const nothing: FigureSums = {
   tokensReasoning: 0,
   costNano: 0,
   ownKeyNano: 0,
+  unpriced: 0,
 }
 
 function sumOf(a: FigureSums, b: FigureSums): FigureSums {
   const names = Object.keys(nothing) as (keyof FigureSums)[]
-  return Object.fromEntries(names.map((name) => [name, a[name] + b[name]])) as unknown as FigureSums
+  const sums = names.map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)])
+  return Object.fromEntries(sums) as unknown as FigureSums
 }

@@ -116,6 +116,31 @@ test('all sums are what the traces add up to, to the nano-dollar, whoever asks',
   expect(nano(days.by['env=prod'].cost_usd)).toBe(sum(all.filter(({ tags }) => tags.env === 'prod')))
 })
 
+test('sums say how many calls cost more than is known', async () => {
+  const before = (await get('/api/spend')).unpriced ?? { today: 0, month: 0, total: 0 }
+  const config = { models: ['gpt-4o-mini', 'openai/unpriced'], mode: 'all' }
+  await call('gpt-4o-mini', 3, { 'x-project': 'whole' })
+  await gateway.module('multicall', { enabled: true, config })
+  try {
+    await call('gpt-4o-mini', 3, { 'x-project': 'part' })
+  } finally {
+    await gateway.module('multicall', { enabled: false, config: null })
+  }
+  await call('openai/unpriced', 3, { 'x-project': 'none' })
+  const ofUser = `/api/users/${user.userId}/spend`
+  const mine = () => get(ofUser, user.key)
+  await expect.poll(async () => (await mine()).requests_today).toBe(3)
+  expect(await mine()).toMatchObject({ unpriced_today: 2, unpriced_month: 2 })
+  expect((await get(`${ofUser}/history?days=1`)).daily).toMatchObject([{ requests: 3, unpriced: 2 }])
+  expect((await get('/api/spend', user.key)).unpriced).toEqual({ today: 2, month: 2, total: 2 })
+  const all = { today: before.today + 2, month: before.month + 2, total: before.total + 2 }
+  expect((await get('/api/spend')).unpriced).toEqual(all)
+  const { by } = await get('/api/spend/history?days=1&by=project', user.key)
+  expect(by).toMatchObject({ part: { unpriced: 1 }, none: { unpriced: 1, cost_usd: 0 } })
+  expect(by.part.cost_usd).toBeGreaterThan(0)
+  expect(by.whole).not.toHaveProperty('unpriced')
+})
+
 describe('a user', () => {
   test('sees the own spending and nobody else’s', async () => {
     const other = await gateway.signUp(`stranger-${users}`)

@@ -20,6 +20,7 @@ export const daysQuery = z.coerce
 /** The figures of one line, for the wire. */
 export const lineOf = (sums: FigureSums | undefined) => ({
   cost_usd: usdOf(sums?.costNano ?? 0),
+  ...(sums?.unpriced && { unpriced: sums.unpriced }),
   requests: sums?.requests ?? 0,
   tokens_in: sums?.tokensIn ?? 0,
   tokens_out: sums?.tokensOut ?? 0,

@@ -5,6 +5,12 @@ const usd = z.number()
 const count = z.int()
 const time = z.string().meta({ format: 'date-time' })
 
+/** Says that a cost is not all of it. */
+const unpriced = count.optional().meta({
+  description:
+    'Calls that used tokens and whose cost is not known, or only in part; absent if there are none.',
+})
+
 const periods = <T extends z.ZodType>(of: T) => z.object({ daily: of, monthly: of })
 
 export const userCap = z.object({
@@ -24,13 +30,15 @@ export const userSpend = z.object({
   tokens_out: count.meta({ description: 'Of the month.' }),
   requests_today: count,
   requests_month: count,
+  unpriced_today: unpriced,
+  unpriced_month: unpriced,
   currency: z.literal('USD'),
   cap: userCap,
   reserved_usd: usd.meta({ description: 'Set apart for calls under way.' }),
   as_of: time,
 })
 
-const sums = { cost_usd: usd, requests: count, tokens_in: count, tokens_out: count }
+const sums = { cost_usd: usd, unpriced, requests: count, tokens_in: count, tokens_out: count }
 
 export const userHistory = z.object({
   user_id: z.string(),
@@ -43,6 +51,10 @@ const amounts = { today: usd, month: usd }
 export const spendSummary = z.object({
   ...amounts,
   total: usd.meta({ description: 'Of all time.' }),
+  unpriced: z.object({ today: count, month: count, total: count }).optional().meta({
+    description:
+      'Calls that used tokens and whose cost is not known, or only in part, so that more was spent; absent if there are none.',
+  }),
   by_user: z.array(z.object({ user_id: z.string(), ...amounts })),
   by_project: z.record(z.string(), z.object(amounts)),
   by_model: z.array(z.object({ model: z.string(), ...amounts })),

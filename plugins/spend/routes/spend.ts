@@ -38,6 +38,7 @@ export function spendRoutes({ route, use }: Context<unknown>): void {
       return {
         ...usd(whole),
         total: usdOf(costOf(days, 0)),
+        ...unpricedIn(days, firstDay),
         by_user: user === undefined ? listOf('user_id', users!) : [{ user_id: user, ...usd(whole) }],
         by_project: recordOf(projects!),
         by_model: listOf('model', models!),
@@ -106,6 +107,14 @@ const costOf = (
   let nano = 0
   for (const [day, { costNano }] of days) if (day >= from && day < to) nano += costNano
   return nano
+}
+
+/** How many calls of these days cost more than is known, where some do. */
+function unpricedIn(days: ReadonlyMap<number, FigureSums>, firstDay: number) {
+  const since = (from: number): number =>
+    Array.from(days).reduce((all, [day, { unpriced = 0 }]) => (day < from ? all : all + unpriced), 0)
+  const total = since(0)
+  return total === 0 ? {} : { unpriced: { today: since(today()), month: since(firstDay), total } }
 }
 
 const lessOf = (whole: Amounts, parts: readonly Line[]): Amounts => ({

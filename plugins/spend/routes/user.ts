@@ -79,6 +79,8 @@ export function userRoutes(context: Context<unknown>, { caps, spend }: Parts): v
         tokens_out: month.tokensOut,
         requests_today: today.requests,
         requests_month: month.requests,
+        ...(today.unpriced && { unpriced_today: today.unpriced }),
+        ...(month.unpriced && { unpriced_month: month.unpriced }),
         currency: 'USD' as const,
         cap: view,
         reserved_usd: usdOf(reservedNano),
