@@ -241,6 +241,27 @@ test('lines of files say whose they are where they tell of a person, so that an 
   for (const name of ['texts', 'keys']) expect(await lines(name)).toEqual([])
 })
 
+test.each([false, true])(
+  'a line says how many attempts have no price, where some have none (streamed: %j)',
+  async (stream) => {
+    const name = stream ? 'priced-streams' : 'priced'
+    await tap({ sinks: [{ type: 'file', name }], fields: ['cost_usd', 'unpriced'], bodies: 'none' })
+    await ask(stream)
+    await expect.poll(() => lines(name)).toHaveLength(1)
+    const config = { models: ['gpt-4o', 'openai/unpriced'], mode: 'all' }
+    await gateway.module('multicall', { enabled: true, config })
+    try {
+      await ask(stream)
+      await expect.poll(() => lines(name)).toHaveLength(2)
+    } finally {
+      await gateway.module('multicall', { enabled: false, config: null })
+    }
+    const [whole, part] = await lines(name)
+    expect(whole).toEqual({ cost_usd: expect.any(Number) })
+    expect(part).toEqual({ cost_usd: expect.any(Number), unpriced: 1 })
+  },
+)
+
 test('when the disk refuses lines they wait', async () => {
   const blocked = path.join(folder, 'blocked.jsonl')
   await mkdir(blocked, { recursive: true })

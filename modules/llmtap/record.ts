@@ -39,6 +39,7 @@ const readers = {
   upstream_ms: ({ upstream_us }) => milliseconds(upstream_us),
   usage: ({ usage }) => usage,
   cost_usd: ({ cost }) => cost && cost.total_nano / nanoPerUsd,
+  unpriced: ({ cost }) => cost?.unpriced,
   findings: ({ findings }) => findings,
   facts: ({ facts: { [fact]: _, ...facts } }) => facts,
 } satisfies Readonly<Record<string, (trace: TraceSummary) => unknown>>

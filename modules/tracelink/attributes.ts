@@ -51,6 +51,7 @@ export function callAttributes(call: Call, outcome: Outcome, captureContent: boo
   if (context.sessionId !== undefined) all['gen_ai.conversation.id'] = context.sessionId
   if (error) all['error.type'] = errorType(error)
   if (cost) all['switchyard.cost_usd'] = usdOf(cost.totalNano)
+  if (cost?.unpriced !== undefined) all['switchyard.unpriced_attempts'] = cost.unpriced
   if (trace.cached) all['switchyard.cache'] = trace.cached.kind
   if (captureContent && trace.request) {
     const input = inputMessages(trace.request)

@@ -19,6 +19,7 @@ const running = shared<Running>(async () => {
   const like = { type: 'openai', api_key: 'sk-test' }
   const gateway = await startGateway({
     config: {
+      prices: { 'main/gpt-4o': { input_usd_per_m: 1, output_usd_per_m: 1 } },
       providers: {
         main: { ...like, base_url: main.baseUrl(), models: ['gpt-*'] },
         spare: { ...like, base_url: spare.baseUrl(), models: ['gpt-4o', 'rival'] },
@@ -86,6 +87,22 @@ test('a call is a child of its client, and the provider a child of the attempt',
   expect(sent!.headers.tracestate).toBe('vendor=1,other=2')
   expect(response.headers.get('traceresponse')).toBe(`00-${trace}-${call!.spanId}-01`)
   expect(response.headers.get('x-trace-id')).toMatch(/^tr_/)
+})
+
+test('a call of several models says how many of them have no price', async () => {
+  const config = { models: ['main/gpt-4o', 'spare/rival'], mode: 'all' }
+  const { gateway, client } = running
+  await gateway.module('multicall', { enabled: true, config })
+  try {
+    const { response } = await client.chat.completions.create(request).withResponse()
+    const [call] = await spansOf(response, 3)
+    expect(call!.attributes['switchyard.cost_usd']).toBeGreaterThan(0)
+    expect(call!.attributes['switchyard.unpriced_attempts']).toBe(1)
+  } finally {
+    await gateway.module('multicall', { enabled: false, config: null })
+  }
+  const { response } = await ask()
+  expect((await spansOf(response, 2))[0]!.attributes).not.toHaveProperty('switchyard.unpriced_attempts')
 })
 
 test('a span has the facts of the call by the conventions for generative AI, and no text', async () => {
