@@ -49,7 +49,6 @@ export {
 } from '../kernel/chain/hooks.ts'
 export type { CircuitState } from '../kernel/chain/module-circuit.ts'
 export { ModuleChanged, ModuleRestored, ModuleTripped } from '../kernel/chain/module-events.ts'
-export { type Condition, type When, whenSchema } from '../kernel/chain/when.ts'
 export { Cohort } from '../kernel/cohort.ts'
 export type {
   Answer,
@@ -136,6 +135,7 @@ export type { Filter, Out } from '../kernel/stream/filter.ts'
 export { ThreadEnded } from '../kernel/threads/threads.ts'
 export { guardedToken, type Token, token } from '../kernel/token.ts'
 export { newId, secretToken } from '../kit/id.ts'
+export { type Condition, type When, whenSchema } from '../kit/when.ts'
 export type {
   Bodies,
   BodiesOptions,

@@ -2,7 +2,6 @@
 
 export * as field from '../config/fields.ts'
 export { mapReplyTexts, mapRequestParameters, mapRequestTexts, requestTexts } from '../kernel/call/texts.ts'
-export { compileWhen } from '../kernel/chain/when.ts'
 export { contain, detach } from '../kernel/contain.ts'
 export { WindowLimit, type WindowLimitOptions } from '../kernel/http/window-limit.ts'
 export { Assembler } from '../kernel/stream/assemble.ts'
@@ -250,4 +249,5 @@ export {
 export { forbidOthers, scopeOf } from './viewer.ts'
 export { wantsProse } from './wants-prose.ts'
 export { webAddress } from './web-address.ts'
+export { compileWhen } from './when.ts'
 export { Writes } from './writes.ts'

@@ -1,10 +1,10 @@
+import type { Unmet } from '../../kit/when.ts'
 import type { Call } from '../call/call.ts'
 import type { SafetyFinding } from '../call/findings.ts'
 import { ClientGone, circuitOpen, type GatewayError, internalError, isGatewayError } from '../errors.ts'
 import type { ChainHooks } from './batches.ts'
 import type { Stage } from './hooks.ts'
 import type { Meter } from './meter.ts'
-import type { Unmet } from './when.ts'
 
 /** One module in its place in the chain. */
 export interface Entry {

@@ -1,7 +1,7 @@
+import { compileWhen, type When } from '../../kit/when.ts'
 import type { Entry } from '../chain/entry.ts'
 import { hooksOf } from '../chain/hooks.ts'
 import { inOrder, reasonOf } from '../chain/order.ts'
-import { compileWhen, type When } from '../chain/when.ts'
 import type { ProviderSpec } from '../contract/provider.ts'
 import { isPlaced, type PlacedManifest } from '../discovery/manifest.ts'
 import { internalError } from '../errors.ts'

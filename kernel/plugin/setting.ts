@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { whenSchema } from '../chain/when.ts'
+import { whenSchema } from '../../kit/when.ts'
 import type { Manifest } from '../discovery/manifest.ts'
 
 /** The settings that every plugin has for the operator, apart from the plugin's own. */

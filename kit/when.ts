@@ -1,8 +1,15 @@
 import { z } from 'zod'
-import { compileGlobs } from '../../kit/globs.ts'
-import type { Call } from '../call/call.ts'
+import { compileGlobs } from './globs.ts'
 
 const names = z.array(z.string().min(1)).optional()
+
+/** The parts of a call that conditions speak of. */
+interface Asked {
+  readonly id: string
+  readonly request: { readonly model: string }
+  readonly context: { readonly project: string; readonly tags: Readonly<Record<string, string>> }
+  readonly principal: { readonly userId: string | undefined; readonly keyId: string; readonly plan: string }
+}
 
 /** Which calls a module applies to: all given conditions must hold, one value of each list is enough. */
 export const whenSchema = z.strictObject({
@@ -28,7 +35,7 @@ export type When = z.infer<typeof whenSchema>
 export type Condition = keyof When
 
 /** Tells the first condition that a call does not meet, a share last; nothing when it meets them all. */
-export type Unmet = (call: Call) => Condition | undefined
+export type Unmet = (call: Asked) => Condition | undefined
 
 /** One test for all conditions, or nothing when there are none. */
 export function compileWhen(when: When | undefined): Unmet | undefined {
@@ -46,11 +53,11 @@ export function compileWhen(when: When | undefined): Unmet | undefined {
   return tests.length === 0 ? undefined : (call) => tests.find(([, test]) => !test(call))?.[0]
 }
 
-type Test = (call: Call) => boolean
+type Test = (call: Asked) => boolean
 
 function oneOf(
   values: readonly string[] | undefined,
-  read: (call: Call) => string | undefined,
+  read: (call: Asked) => string | undefined,
 ): Test | undefined {
   if (!values) return undefined
   const set = new Set(values)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { callWith } from '../../test/chain.ts'
-import type { Principal } from '../call/call.ts'
+import type { Principal } from '../kernel/call/call.ts'
+import { callWith } from '../test/chain.ts'
 import { compileWhen, type When, whenSchema } from './when.ts'
 
 /** Of a user, on a plan. */
