@@ -6,11 +6,11 @@ import { renderProblems } from '../config/lines.ts'
 import { problemsAt } from '../config/owned.ts'
 import { valueAt } from '../config/problems.ts'
 import { readSections, type SectionOwner } from '../config/sections.ts'
+import { type SettingChange, settingChange } from '../config/setting.ts'
 import { inTime, setupLimit } from '../kernel/discovery/in-time.ts'
 import { load } from '../kernel/discovery/loader.ts'
 import type { Discovered } from '../kernel/discovery/manifest.ts'
 import { bindingId, bindingName } from '../kernel/plugin/plugin-record.ts'
-import { type SettingChange, settingChange } from '../kernel/plugin/setting.ts'
 import { jsonSchemaOf } from '../kit/json-schema.ts'
 
 type Given = Pick<Config, 'modules' | 'sections' | 'source' | 'plugins'>

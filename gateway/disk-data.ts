@@ -1,8 +1,8 @@
 import { access, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { type StoredSetting, storedSetting } from '../config/setting.ts'
 import { idPattern } from '../kernel/discovery/manifest.ts'
 import { moduleOf, storeName, storeOfPlugins } from '../kernel/plugin/plugin-record.ts'
-import { type StoredSetting, storedSetting } from '../kernel/plugin/setting.ts'
 import type { PluginData } from '../kernel/services.ts'
 import type { Collection, Engine, StoredPart } from '../storage/index.ts'
 

@@ -1,8 +1,8 @@
+import type { StoredSetting } from '../../config/setting.ts'
 import type { SectionValue } from '../../kernel/contract/section.ts'
 import type { PluginNews } from '../../kernel/plugin/change.ts'
 import type { ConfigChange } from '../../kernel/plugin/journal.ts'
 import type { Plugin, Plugins } from '../../kernel/plugin/plugin-record.ts'
-import type { StoredSetting } from '../../kernel/plugin/setting.ts'
 import type { Transaction as Batch, Collection } from '../../storage/index.ts'
 
 function sectionOf(plugin: Plugin | undefined, id: string): string {

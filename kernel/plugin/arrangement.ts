@@ -1,3 +1,4 @@
+import type { Setting } from '../../config/setting.ts'
 import { compileWhen, type When } from '../../kit/when.ts'
 import type { Entry } from '../chain/entry.ts'
 import { hooksOf } from '../chain/hooks.ts'
@@ -6,7 +7,6 @@ import type { ProviderSpec } from '../contract/provider.ts'
 import { isPlaced, type PlacedManifest } from '../discovery/manifest.ts'
 import { internalError } from '../errors.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
-import type { Setting } from './setting.ts'
 import type { Shadow } from './shadow.ts'
 
 /** The place of a module, or of an area with hooks, among all of them. */

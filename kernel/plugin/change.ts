@@ -1,6 +1,6 @@
+import type { StoredSetting } from '../../config/setting.ts'
 import type { Actor, SectionValue } from '../contract/section.ts'
 import type { Plugin } from './plugin-record.ts'
-import type { StoredSetting } from './setting.ts'
 
 /** The subject of a change: the settings of plugins and bindings, the code of a plugin, or its removal. */
 export type PluginNews =

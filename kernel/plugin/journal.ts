@@ -1,8 +1,8 @@
+import type { StoredSetting } from '../../config/setting.ts'
 import type { Sequence } from '../../storage/index.ts'
 import type { EventActor } from '../events/happening.ts'
 import type { Change } from './change.ts'
 import type { Plugins } from './plugin-record.ts'
-import type { StoredSetting } from './setting.ts'
 
 export interface ConfigChange {
   /** `modules`, `bindings`, `plugins`, `code`, or a section that a plugin keeps. */

@@ -1,9 +1,9 @@
+import type { StoredSetting } from '../../config/setting.ts'
 import { inTime, setupLimit } from '../discovery/in-time.ts'
 import { located } from '../discovery/loader.ts'
 import { explain } from '../discovery/manifest.ts'
 import { type Isolation, isolationOf, type Migrated, type OlderSettings } from './isolation.ts'
 import type { Plugin } from './plugin-record.ts'
-import type { StoredSetting } from './setting.ts'
 import { definitionOf } from './setup.ts'
 
 /** The version of a row that was written before rows had one. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import type { Setting, StoredSetting } from '../../config/setting.ts'
 import type { Meter } from '../chain/meter.ts'
 import type { Definition } from '../contract/plugin.ts'
 import type { Discovered, Manifest } from '../discovery/manifest.ts'
 import type { Instance } from './instance.ts'
 import type { Memory } from './memory.ts'
-import type { Setting, StoredSetting } from './setting.ts'
 
 export type PluginState = 'active' | 'tripped' | 'disabled' | 'waiting' | 'failed' | 'invalid'
 

@@ -1,4 +1,5 @@
 import type { CircuitLimits } from '../../config/circuit-limits.ts'
+import { effective, type Setting, type SettingChange, type StoredSetting } from '../../config/setting.ts'
 import type { Collection } from '../../storage/index.ts'
 import { Meter } from '../chain/meter.ts'
 import { ModuleCircuit } from '../chain/module-circuit.ts'
@@ -9,7 +10,6 @@ import type { Log } from '../log.ts'
 import { Memory } from './memory.ts'
 import { type Binding, bindingId, type Plugin } from './plugin-record.ts'
 import type { PluginTable } from './plugin-table.ts'
-import { effective, type Setting, type SettingChange, type StoredSetting } from './setting.ts'
 
 /** The facts known of plugins before any of their code has run. */
 export interface RecordParts {

@@ -1,3 +1,4 @@
+import { changed, type SettingChange, type StoredSetting } from '../../config/setting.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
 import type { Actor } from '../contract/section.ts'
 import { type Discovered, explain } from '../discovery/manifest.ts'
@@ -10,7 +11,6 @@ import { migrate } from './migration.ts'
 import { withOnce } from './once.ts'
 import { bindingId, type Plugin } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
-import { changed, type SettingChange, type StoredSetting } from './setting.ts'
 import { definitionOf } from './setup.ts'
 
 /** Settings and values of sections that change together. */

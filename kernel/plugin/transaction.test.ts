@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { type SettingChange, storedSetting } from '../../config/setting.ts'
 import type { Engine } from '../../storage/index.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { moduleCode, writePlugin } from '../../test/plugin-folder.ts'
@@ -12,7 +13,6 @@ import { forbidden } from '../errors.ts'
 import { kernelServices } from '../services.ts'
 import type { Registry } from './registry.ts'
 import type { Reloader } from './reloader.ts'
-import { type SettingChange, storedSetting } from './setting.ts'
 
 const plugins = ['one', 'two', 'three'] as const
 const bindings = ['a', 'b'] as const

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ConfigError } from '../../config/config.ts'
+import type { StoredSetting } from '../../config/setting.ts'
 import { explain } from '../discovery/manifest.ts'
 import { conflict } from '../errors.ts'
 import type { Change } from './change.ts'
@@ -9,7 +10,6 @@ import { Offers } from './offers.ts'
 import { missingOf, type Plugin, type Plugins } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
 import type { Records } from './records.ts'
-import type { StoredSetting } from './setting.ts'
 import { type SetupParts, settingsOf, setUp } from './setup.ts'
 
 /** How long what a plugin remembers is kept once it is switched off, in milliseconds. */

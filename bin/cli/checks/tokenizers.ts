@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Config } from '../../../config/config.ts'
-import type { SettingChange } from '../../../kernel/plugin/setting.ts'
+import type { SettingChange } from '../../../config/setting.ts'
 import { sections } from '../../../plugins/models/sections.ts'
 import { type CheckedFile, TokenCounter } from '../../../plugins/models/tokens/counter.ts'
 import { configuredTokenizers } from '../../../plugins/models/tokens/files/configured.ts'

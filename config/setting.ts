@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { whenSchema } from '../../kit/when.ts'
-import type { Manifest } from '../discovery/manifest.ts'
+import { whenSchema } from '../kit/when.ts'
 
 /** The settings that every plugin has for the operator, apart from the plugin's own. */
 export const settingFields = {
@@ -44,7 +43,11 @@ export interface Setting {
   readonly isolation?: 'inproc' | 'worker'
 }
 
-type Defaults = Pick<Manifest, 'enabled'> & { readonly order?: number }
+/** What holds where nothing is said. */
+interface Defaults {
+  readonly enabled: boolean
+  readonly order?: number
+}
 
 /** The manifest's default, that it was installed, then the configuration file, then what was changed at runtime. */
 export function effective(defaults: Defaults, ...layers: readonly (SettingChange | undefined)[]): Setting {
