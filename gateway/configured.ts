@@ -7,10 +7,10 @@ import { problemsAt } from '../config/owned.ts'
 import { valueAt } from '../config/problems.ts'
 import { readSections, type SectionOwner } from '../config/sections.ts'
 import { type SettingChange, settingChange } from '../config/setting.ts'
-import { inTime, setupLimit } from '../kernel/discovery/in-time.ts'
 import { load } from '../kernel/discovery/loader.ts'
-import type { Discovered } from '../kernel/discovery/manifest.ts'
+import { type Discovered, setupLimit } from '../kernel/discovery/manifest.ts'
 import { bindingId, bindingName } from '../kernel/plugin/plugin-record.ts'
+import { inTime } from '../kit/in-time.ts'
 import { jsonSchemaOf } from '../kit/json-schema.ts'
 
 type Given = Pick<Config, 'modules' | 'sections' | 'source' | 'plugins'>

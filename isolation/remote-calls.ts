@@ -3,7 +3,7 @@ import type { Call } from '../kernel/call/call.ts'
 import { over } from '../kernel/call/cancel.ts'
 import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
-import { contain } from '../kernel/contain.ts'
+import { contain } from '../kit/contain.ts'
 import { modelName } from '../kit/model-name.ts'
 import { ShortLived } from '../storage/shared/short-lived.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Cancel } from '../kernel/call/cancel.ts'
-import { contain } from '../kernel/contain.ts'
+import { contain } from './contain.ts'
 
 /** Waits so many milliseconds; rejects with the reason as soon as the call is over. */
 export function pause(ms: number, cancel: Cancel): Promise<void> {

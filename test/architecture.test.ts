@@ -69,9 +69,9 @@ test("workers are watched without a kernel: of ours that imports the store's mes
         .filter((name) => name.startsWith('#') || name.startsWith('.'))
         .filter(
           (name) =>
-            !/^(workers|storage\/shared)\/|^storage\/index\.ts$|^kernel\/(contain|errors|hook-fault)\.ts$/.test(
+            !/^(workers|storage\/shared)\/|^storage\/index\.ts$|^kernel\/(errors|hook-fault)\.ts$/.test(
               resolved(file, name),
-            ),
+            ) && !isPure(resolved(file, name)),
         )
         .map((name) => `${file}: ${name}`),
     )
@@ -99,7 +99,7 @@ test.each([
   ['network', /^(kernel|network|storage\/shared|workers)\//, /^(gateway|isolation|network)\//],
   [
     'shadow',
-    /^(shadow|kernel\/(call|chain|stream))\/|^kernel\/(contain|errors|plugin\/(instance|shadow))\.ts$/,
+    /^(shadow|kernel\/(call|chain|stream))\/|^kernel\/(errors|plugin\/(instance|shadow))\.ts$/,
     /^(gateway|shadow)\//,
   ],
 ])('%s stands on the kernel, which does not know it: the gateway hands it in', (layer, imported, knowing) => {
@@ -212,17 +212,17 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_000,
+  '': 816,
   auth: 261,
   call: 1_938,
   chain: 2_364,
   contract: 642,
   detect: 534,
-  discovery: 143,
+  discovery: 131,
   events: 337,
   http: 1_485,
   permissions: 251,
-  plugin: 2_157,
+  plugin: 2_105,
   secrets: 31,
   stream: 570,
   threads: 67,

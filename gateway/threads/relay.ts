@@ -1,8 +1,8 @@
 import { ModuleChanged } from '../../kernel/chain/module-events.ts'
-import { contain } from '../../kernel/contain.ts'
 import { type SentEvent, sentOf } from '../../kernel/events/happening.ts'
 import type { Occurrence } from '../../kernel/events.ts'
 import { type Bound, isOfCall, type Relay } from '../../kernel/plugin/relay.ts'
+import { contain } from '../../kit/contain.ts'
 import { LastAdded } from '../../kit/last-added.ts'
 
 /** A message of another thread to the first one: data for a function, or an event. */

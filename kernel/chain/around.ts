@@ -1,6 +1,6 @@
+import type { Countdown } from '../../kit/countdown.ts'
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Countdown } from '../countdown.ts'
 import { type Entry, handleFailure, recordRewrite } from './entry.ts'
 import type { Next } from './hooks.ts'
 import { KeptReply } from './kept.ts'

@@ -1,4 +1,4 @@
-import { type Countdown, Countdowns } from '../countdown.ts'
+import { type Countdown, Countdowns } from '../../kit/countdown.ts'
 import { HookFault } from '../hook-fault.ts'
 
 /** The time limits of a module's hooks that a call awaits. */

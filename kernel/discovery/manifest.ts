@@ -89,3 +89,13 @@ export interface Discovered {
   /** The copy that its code is imported from; the gateway's own plugins have none. */
   readonly staged?: Staged | undefined
 }
+
+/** How long an import or a setup may take unless the configuration says otherwise, in milliseconds. */
+const defaultSetupMs = 30_000
+
+/**
+ * How long a plugin's import or its setup may take, in milliseconds. A short limit is for code from outside: without
+ * its own plugins a gateway on a slow machine would answer nothing.
+ */
+export const setupLimit = ({ source }: Discovered, setupMs = defaultSetupMs): number =>
+  source === 'builtin' ? Math.max(setupMs, defaultSetupMs) : setupMs

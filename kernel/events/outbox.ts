@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { detach } from '../../kit/contain.ts'
 import type { Collection, Store, Transaction } from '../../storage/index.ts'
-import { detach } from '../contain.ts'
 import type { Occurrence } from '../events.ts'
 import { eventActor, receive, sentOf } from './happening.ts'
 

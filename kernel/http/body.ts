@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { contain } from '../../kit/contain.ts'
 import { findExcess, type JsonBounds } from '../../kit/json-bounds.ts'
 import { SharedRoom } from '../../kit/shared-room.ts'
 import type { Cohort } from '../cohort.ts'
-import { contain } from '../contain.ts'
 import { badRequest, ClientGone, circuitOpen, tooLarge } from '../errors.ts'
 import { inflated } from './inflated.ts'
 

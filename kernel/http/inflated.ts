@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { contain } from '../contain.ts'
+import { contain } from '../../kit/contain.ts'
 import { badRequest } from '../errors.ts'
 
 const inflaters: Readonly<Record<string, () => Transform>> = {

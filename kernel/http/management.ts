@@ -1,11 +1,11 @@
 import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
+import { contain } from '../../kit/contain.ts'
 import { newId } from '../../kit/id.ts'
 import type { IpRanges } from '../../kit/ip-ranges.ts'
 import { pathMatcher } from '../../kit/path-forms.ts'
 import { retryHeaders } from '../../kit/retry-headers.ts'
 import type { Visit } from '../chain/hooks.ts'
-import { contain } from '../contain.ts'
 import {
   badRequest,
   ClientGone,

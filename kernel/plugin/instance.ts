@@ -1,3 +1,4 @@
+import { Scope } from '../../kit/scope.ts'
 import type { Wire } from '../call/wire.ts'
 import type { ChainHooks } from '../chain/batches.ts'
 import type { Context } from '../contract/context.ts'
@@ -8,7 +9,6 @@ import type { Discovered } from '../discovery/manifest.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute } from '../route.ts'
 import type { Token } from '../token.ts'
-import { Scope } from './scope.ts'
 
 /** How long a plugin may take to release one thing that it acquired, in milliseconds. */
 const releaseMs = 10_000

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
+import { detach } from '../../kit/contain.ts'
 import { nearest } from '../../kit/nearest.ts'
-import { detach } from '../contain.ts'
 import type { Manifest } from '../discovery/manifest.ts'
 import { notFound } from '../errors.ts'
 import { type Arranged, arrangedOf, entryOf, type Placement, placesOf, providersOf } from './arrangement.ts'

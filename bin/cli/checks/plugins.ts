@@ -1,10 +1,10 @@
 import type { Config } from '../../../config/config.ts'
 import { effective, type SettingChange } from '../../../config/setting.ts'
 import { missingFolders } from '../../../gateway/discovery/discovery.ts'
-import { inTime, setupLimit } from '../../../kernel/discovery/in-time.ts'
 import { load } from '../../../kernel/discovery/loader.ts'
-import { type Discovered, explain } from '../../../kernel/discovery/manifest.ts'
+import { type Discovered, explain, setupLimit } from '../../../kernel/discovery/manifest.ts'
 import { bindingId } from '../../../kernel/plugin/plugin-record.ts'
+import { inTime } from '../../../kit/in-time.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 
 /**

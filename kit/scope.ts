@@ -1,4 +1,4 @@
-import { inTime } from '../discovery/in-time.ts'
+import { inTime } from './in-time.ts'
 
 type Release = () => unknown
 
