@@ -222,7 +222,7 @@ const budgets: Readonly<Record<string, number>> = {
   events: 337,
   http: 1_485,
   permissions: 251,
-  plugin: 2_105,
+  plugin: 2_086,
   secrets: 31,
   stream: 570,
   threads: 67,

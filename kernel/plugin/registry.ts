@@ -5,13 +5,13 @@ import { type Discovered, explain } from '../discovery/manifest.ts'
 import { conflict } from '../errors.ts'
 import type { Change } from './change.ts'
 import { ChangingTable } from './changing-table.ts'
-import { askDormant } from './dormant.ts'
+import { isolationOf } from './isolation.ts'
 import type { Journal } from './journal.ts'
 import { migrate } from './migration.ts'
-import { withOnce } from './once.ts'
+import { runningOnce, withOnce } from './once.ts'
 import { bindingId, type Plugin } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
-import { definitionOf } from './setup.ts'
+import { definitionOf, setUp } from './setup.ts'
 
 /** Settings and values of sections that change together. */
 export interface JointChange extends Pick<Change, 'to' | 'isTrial'> {
@@ -175,14 +175,26 @@ export class Registry extends ChangingTable {
   }
 
   /**
-   * Asks a plugin or a binding that does not run about the personal data that it keeps; a binding that was removed is asked as
+   * Sets up a plugin or a binding that does not run, apart from all that do, asks what it keeps of persons, and ends it again. It
+   * serves no calls and no routes, hears no events, and neither its timers nor its jobs run; a binding that was removed is asked as
    * if it were there, without settings. To be called while nothing changes. Rejects when it cannot be set up.
    */
   async askDormant(id: string, ask: (data: PersonalData) => Promise<void>): Promise<void> {
-    const { parts, records, all: plugins } = this
+    const { parts, records, all } = this
     const [module = '', name = ''] = id.split('/')
     const plugin = this.find(id) ?? records.binding(this.get(module), name, undefined)
-    await askDormant(plugin, { parts, plugins, records }, ask)
+    // What runs in a worker keeps no personal data, as that cannot be asked about there.
+    if (isolationOf(plugin) === 'worker') return
+    const settled = records.withSettings(plugin, await migrate(plugin, parts.isolation))
+    const runs = runningOnce(plugin, all)
+    const instance = await setUp(settled, { ...parts, isDormant: true, configure: refused }, all)
+    try {
+      // What runs already is asked where it runs.
+      const made = withOnce([instance]).filter((one) => one !== runs?.instance)
+      for (const data of made.flatMap(({ personal }) => personal)) await ask(data)
+    } finally {
+      await instance.scope.dispose()
+    }
   }
 
   /** Has a plugin, and the bindings of a module, go by other settings, and stores these. */
@@ -199,3 +211,6 @@ export class Registry extends ChangingTable {
     return this.get(id)
   }
 }
+
+const refused = (): Promise<never> =>
+  Promise.reject(conflict('A plugin that is switched off cannot change the configuration.'))
