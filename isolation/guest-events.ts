@@ -5,6 +5,7 @@ import {
   noOptions,
   receive,
   type SentEvent,
+  sentOf,
 } from '../kernel/events/happening.ts'
 import { Events, type EventType, type Occurrence } from '../kernel/events.ts'
 import { HookFault } from '../kernel/hook-fault.ts'
@@ -45,11 +46,8 @@ export class GuestEvents implements EventBus {
   emit<T>(type: EventType<T>, data: T, options: EmitOptions = noOptions): void {
     if (options.in)
       throw new HookFault('a worker cannot emit in a transaction: give the module "isolation": "inproc"')
-    const { name, alias, description } = type
-    const { cause: id, actor } = new Happening(type, data, options)
-    const cause = options.cause && { id, actor }
-    const emitted = this.#host().call('emit', { name, alias, description, data, cause })
-    emitted.catch((err) => this.#log.error({ err, event: name }, 'an event cannot cross from a worker'))
+    const emitted = this.#host().call('emit', sentOf(new Happening(type, data, options)))
+    emitted.catch((err) => this.#log.error({ err, event: type.name }, 'an event cannot cross from a worker'))
   }
 
   /** Hears an event. One about a call arrives with the call, and what it ended in, which were left out of its data. */

@@ -2,7 +2,7 @@ import type { Completion, ModelRequest } from '../kernel/call/canonical.ts'
 import type { Visit } from '../kernel/chain/hooks.ts'
 import type { MeterEvent } from '../kernel/chain/meter.ts'
 import type { ModuleManifest } from '../kernel/discovery/manifest.ts'
-import type { Cause, SentEvent } from '../kernel/events/happening.ts'
+import type { SentEvent } from '../kernel/events/happening.ts'
 import type { EventType } from '../kernel/events.ts'
 import type { Migrated, OlderSettings } from '../kernel/plugin/isolation.ts'
 import type { StagedFolder } from '../staging/imports.ts'
@@ -145,7 +145,7 @@ export type HostMethods = {
   /** It wants to hear events of this name, or all. */
   listen(name: string | undefined): void
   declare(kind: EventKind): void
-  emit(event: EmittedEvent): void
+  emit(event: SentEvent): void
   report(event: Pick<MeterEvent, 'kind' | 'detail'>): void
   log(line: LogLine): void
 }
@@ -158,12 +158,6 @@ export interface ReplyView {
   readonly reply: number
   readonly body?: Completion
   readonly wire?: string
-}
-
-/** An event that a module emits; its schema stays there. */
-export interface EmittedEvent extends Omit<EventType<unknown>, 'schema'> {
-  readonly data: unknown
-  readonly cause: Cause | undefined
 }
 
 /** A kind of event that a module emits, with its JSON Schema. */

@@ -46,17 +46,11 @@ export class RemoteCall extends CrossingCall<TraceView, TraceMarks, RemoteRun> {
   /** The call, or a copy of it, as it crosses now. */
   view(call: Call): CallView {
     const seen = this.#reads ? call : call.redacted
-    const { id, operation, wire, principal, context, timeouts, origin, request } = seen
+    const { request, trace: _, cancel: __, ...plain } = seen
     const isSame = this.#request === request
     this.#request = request
     return {
-      id,
-      operation,
-      wire,
-      principal,
-      context,
-      timeouts,
-      origin,
+      ...plain,
       request: isSame ? undefined : request,
       cancel: this.numberOf(call.cancel),
       provider: modelName(seen).provider,

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { Call } from '../kernel/call/call.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
 import type { Context } from '../kernel/contract/context.ts'
-import { sentOf } from '../kernel/events/happening.ts'
+import { receive, type SentEvent, sentOf } from '../kernel/events/happening.ts'
 import type { Occurrence } from '../kernel/events.ts'
-import type { EmittedEvent, EventKind } from './protocol.ts'
+import type { EventKind } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
 
 /** Events on their way to and from a module in a worker, which itself knows who listens to what. */
@@ -35,8 +35,9 @@ export class RemoteEvents {
     this.#context.event({ ...kind, schema: z.fromJSONSchema(schema) })
   }
 
-  emit({ data, cause, ...type }: EmittedEvent): void {
-    this.#context.emit({ ...type, schema: z.unknown() }, data, { cause })
+  emit(event: SentEvent): void {
+    const { type, data, cause: id, actor } = receive(event)
+    this.#context.emit(type, data, { cause: { id, actor } })
   }
 
   /** Rejects with what goes wrong, for the log. */
