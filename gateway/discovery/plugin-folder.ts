@@ -1,12 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import {
-  type Discovered,
-  explain,
-  idPattern,
-  type Manifest,
-  type Source,
-} from '../../kernel/discovery/manifest.ts'
+import { type Discovered, idPattern, type Manifest, type Source } from '../../kernel/discovery/manifest.ts'
+import { explain } from '../../kit/explain.ts'
 import type { Stage } from '../../staging/stage.ts'
 import { readManifest } from './manifest-file.ts'
 import { read } from './read.ts'

@@ -1,13 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import satisfies from 'semver/functions/satisfies.js'
-import {
-  apiVersion,
-  type Discovered,
-  explain,
-  type Manifest,
-  type Source,
-} from '../../kernel/discovery/manifest.ts'
+import { apiVersion, type Discovered, type Manifest, type Source } from '../../kernel/discovery/manifest.ts'
+import { explain } from '../../kit/explain.ts'
 import { entryOf, manifestFileOf, readManifest } from './manifest-file.ts'
 import { manifestSchema } from './manifest-schema.ts'
 

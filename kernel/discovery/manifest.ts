@@ -3,8 +3,6 @@ import type { findingTypes } from '../call/findings.ts'
 import type { Stage } from '../chain/hooks.ts'
 import type { ProviderSpec } from '../contract/provider.ts'
 
-export { explain } from './explain.ts'
-
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 
 /** Version of the contract that plugins are written against. */

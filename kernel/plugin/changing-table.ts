@@ -1,7 +1,7 @@
+import { explain } from '../../kit/explain.ts'
 import { StoreError } from '../../storage/index.ts'
 import { ModuleChanged } from '../chain/module-events.ts'
 import type { Actor, Section } from '../contract/section.ts'
-import { explain } from '../discovery/manifest.ts'
 import { conflict, isGatewayError } from '../errors.ts'
 import type { Change, NumberedNews, PluginNews } from './change.ts'
 import type { Generation } from './generation.ts'

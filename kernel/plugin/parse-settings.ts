@@ -1,6 +1,6 @@
 import type { z } from 'zod'
+import { explain } from '../../kit/explain.ts'
 import { nearestKeys } from '../../kit/problem-of.ts'
-import { explain } from '../discovery/explain.ts'
 import { badRequest } from '../errors.ts'
 
 /** Settings as a plugin's schema takes them. Throws a bad request that names the field. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ConfigError } from '../../config/config.ts'
 import type { StoredSetting } from '../../config/setting.ts'
-import { explain } from '../discovery/manifest.ts'
+import { explain } from '../../kit/explain.ts'
 import { conflict } from '../errors.ts'
 import type { Change } from './change.ts'
 import { giveBack, type Instance } from './instance.ts'

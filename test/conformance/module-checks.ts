@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { explain } from '../../kernel/discovery/manifest.ts'
+import { explain } from '../../kit/explain.ts'
 import type { Check } from './checks.ts'
 import { runExample } from './example.ts'
 import { leavesNothing } from './leaks/index.ts'

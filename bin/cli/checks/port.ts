@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '../../../config/config.ts'
-import { explain } from '../../../kernel/discovery/manifest.ts'
+import { explain } from '../../../kit/explain.ts'
 import { findConfigured } from '../running.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { explain } from '../../../kernel/discovery/manifest.ts'
+import { explain } from '../../../kit/explain.ts'
 import { checkAgreement, examine, isLocked, repairFiles } from '../../../storage/level.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 import { checkFigures } from './sums.ts'

@@ -1,5 +1,5 @@
 import { discoverPlugins } from '../../../gateway/discovery/discovery.ts'
-import { explain } from '../../../kernel/discovery/manifest.ts'
+import { explain } from '../../../kit/explain.ts'
 import type { StoredPart } from '../../../storage/index.ts'
 import { type InstallRecord, type Removal, readRecord } from '../packages/record.ts'
 import { endRemovals } from '../packages/removal.ts'

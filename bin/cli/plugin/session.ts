@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../../config/config.ts'
-import { explain } from '../../../kernel/discovery/manifest.ts'
+import { explain } from '../../../kit/explain.ts'
 import { configuration } from '../configuration.ts'
 import { removeLeftovers } from '../packages/leftovers.ts'
 import { alone } from '../packages/lock.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { explain } from '../../../../kernel/discovery/manifest.ts'
+import { explain } from '../../../../kit/explain.ts'
 import { type Conformance, conform } from '../conform.ts'
 import type { News } from './news.ts'
 

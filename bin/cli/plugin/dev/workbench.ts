@@ -1,4 +1,5 @@
-import { explain, type Manifest } from '../../../../kernel/discovery/manifest.ts'
+import type { Manifest } from '../../../../kernel/discovery/manifest.ts'
+import { explain } from '../../../../kit/explain.ts'
 import type { Mode } from '../../../../test/conformance/example.ts'
 import { idOf } from '../../../../test/plugin-dirs.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream/index.ts'
