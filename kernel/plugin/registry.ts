@@ -51,18 +51,20 @@ export class Registry extends ChangingTable {
   }
 
   /**
-   * Toggles or reconfigures. Resolves when the change is on disk and every new call runs on it; when it rejects,
-   * nothing has changed and what ran before still runs. A change that would shut out its actor is refused.
+   * Toggles or reconfigures. Resolves once the change is on disk and every new call runs on it; when it rejects, nothing has changed.
+   * A change that would shut out its actor is refused, and one for which `demand` throws, which is asked while nothing else changes.
    */
-  change(id: string, change: SettingChange, actor?: Actor): Promise<Plugin> {
-    return this.whileStill(() => this.#change(this.get(id), change, actor))
+  change(id: string, change: SettingChange, actor?: Actor, demand = () => {}): Promise<Plugin> {
+    return this.whileStill(async () => {
+      demand()
+      return this.#change(this.get(id), change, actor)
+    })
   }
 
   /** Adds a further configuration of a module, which acts beside the module's own; as `change` does, or not at all. */
   bind(module: string, name: string, change: SettingChange, actor?: Actor): Promise<Plugin> {
     return this.whileStill(async () => {
       const owner = this.get(module, 'module')
-      if (!owner.setting || owner.found.problem) throw conflict(`${module} cannot run: ${owner.problem}`)
       if (this.find(bindingId(module, name)))
         throw conflict(`${module} has a binding called ${name} already.`, { param: 'name' })
       return this.#change(this.records.binding(owner, name, undefined), change, actor)
@@ -100,8 +102,8 @@ export class Registry extends ChangingTable {
           throw error
         }
         const problem = explain(error instanceof Error ? (error.cause ?? error) : error)
-        const [plugin, ...bindings] = put
-        await this.make({ put: [{ ...plugin!, problem }, ...bindings], remove, start: 'none', news })
+        put[0] = { ...put[0]!, problem }
+        await this.make({ put, remove, start: 'none', news })
       }
       return this.get(found.id)
     })
@@ -202,9 +204,7 @@ export class Registry extends ChangingTable {
   async #change(plugin: Plugin, change: SettingChange, actor: Actor | undefined): Promise<Plugin> {
     const { id, manifest } = plugin
     if (!manifest || plugin.found.problem) throw conflict(`${id} cannot run: ${plugin.problem}`)
-    const refuse = (error: unknown): never => {
-      throw this.refusal(error, id, undefined)
-    }
+    const refuse = (error: unknown) => Promise.reject(this.refusal(error, id, undefined))
     const had = change.config ? await migrate(plugin, this.parts.isolation).catch(refuse) : plugin.stored
     const stored = changed(had, change, { setting: plugin.setting, version: manifest.version })
     const put = this.records.withBindings(plugin, stored)

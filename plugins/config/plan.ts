@@ -10,7 +10,7 @@ import {
   type Section,
 } from '#kernel'
 import { type Parts, partOf } from './sections.ts'
-import type { Values } from './values.ts'
+import { configuredOf, readValues, type Values } from './values.ts'
 
 /** A key that is to change: as the history has it, and in the form of documents. */
 export interface Planned {
@@ -82,6 +82,28 @@ export async function demandFit(
       if (changing.has(place) || misfitOf(() => part.fits?.(value, now.sections))) continue
       demandKept(place, () => part.fits?.(value, after.sections))
     }
+}
+
+/**
+ * The same for changes of the history, whose values held once and may have nothing to stand on now: throws a conflict for each, as no
+ * value was sent. What documents do not have is left out.
+ */
+export async function demandPastFit(
+  parts: Parts,
+  past: readonly ConfigChange[],
+  generation: number,
+): Promise<void> {
+  const changes = past.filter(({ section }) => parts.has(section))
+  if (changes.length === 0) return
+  const values = await readValues(parts)
+  const now = configuredOf(parts, values, generation)
+  const after = configuredOf(parts, valuesAfter(parts, values, changes), generation)
+  try {
+    await demandFit(parts, changes, { values, now, after })
+  } catch (error) {
+    if (!isGatewayError(error) || error.status >= 500) throw error
+    throw conflict(error.message, { param: error.param, cause: error })
+  }
 }
 
 /** The same for what holds in sections in which nothing is set then. */

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
 import { shownChange } from '#kit'
+import { demandPastFit } from '../plan.ts'
 import { rollbackTo } from '../rollback.ts'
+import { partsOf } from '../sections.ts'
 import { changeItem } from '../shapes.ts'
 
 /** Going back to an earlier generation. */
@@ -34,6 +36,7 @@ export function addRollbackRoute({ route, use }: Context<unknown>): void {
       const number = await registry.apply(
         async () => {
           back = await rollbackTo(registry.journal, generation)
+          await demandPastFit(partsOf(registry), back.changes, registry.generation.number)
           return back.change
         },
         { ...by, force, ifGeneration },

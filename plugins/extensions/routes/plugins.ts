@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { badRequest, type Context, kernelServices, notFound, settingChange } from '#kernel'
+import { badRequest, type Context, kernelServices, notFound, type Plugin, settingChange } from '#kernel'
 import { listed, listOf, listQuery, pageOf } from '#kit'
+import { ProviderEntries, RouteRules } from '#provider'
 import { detailOf, itemOf, pluginDetail, pluginItem, pluginParams } from '../shapes.ts'
 
 const filter = listQuery.extend({
@@ -26,7 +27,13 @@ const pluginChange = settingChange
   .meta({ minProperties: 1 })
 
 /** The list of plugins, and one plugin: to read, toggle and configure. */
-export function addPluginRoutes({ route, use }: Context<unknown>): void {
+export function addPluginRoutes({ route, use, find }: Context<unknown>): void {
+  /** A route to a provider that is switched off would turn every call it matches away. */
+  const demandUnrouted = ({ id, manifest, setting }: Plugin): void => {
+    if (manifest?.kind !== 'provider' || !setting?.enabled || find(ProviderEntries)?.needsNoPlugin(id)) return
+    find(RouteRules)?.demandNoneTo(id)
+  }
+
   route({
     method: 'get',
     path: '/api/plugins',
@@ -79,7 +86,10 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
           param: 'body',
         })
       }
-      return detailOf(registry, await registry.change(id, change, { ...by, force, ifGeneration }))
+      const demand = () => {
+        if (change.enabled === false) demandUnrouted(registry.get(id))
+      }
+      return detailOf(registry, await registry.change(id, change, { ...by, force, ifGeneration }, demand))
     },
   })
 

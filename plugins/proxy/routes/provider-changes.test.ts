@@ -185,6 +185,45 @@ test('a document that switches a provider off or on goes with its routes, or not
   expect((await patch(typeless)).status).toBe(200)
 })
 
+test('a provider that a route leads to is not switched off, unless an entry of its name takes its place', async () => {
+  const toggle = (enabled: boolean) => gateway.api('PUT', '/api/plugins/cohere', { enabled })
+  const table = (routes: unknown) => gateway.api('PUT', '/api/proxy/routes', { routes })
+  await table([{ match: 'house', provider: 'cohere' }])
+  const { generation } = await last()
+  const refused = await toggle(false)
+  expect([refused.status, refused.body.error.message]).toEqual([
+    409,
+    'The route house leads to cohere; change the table of routes first.',
+  ])
+  expect((await last()).generation).toBe(generation)
+  expect((await toggle(true)).status).toBe(200)
+  expect((await add({ ...mine(), name: 'own' })).status).toBe(201)
+  expect((await change('cohere', { type: 'openai', base_url: other.baseUrl() })).status).toBe(200)
+  expect((await toggle(false)).status).toBe(200)
+  expect((await toggle(false)).status).toBe(200)
+  await table(null)
+  await remove('cohere')
+  await remove('own')
+  expect((await toggle(true)).status).toBe(200)
+})
+
+test('a rollback to routes that lead nowhere is refused, as one of before such routes were refused can be', async () => {
+  const rollback = (to: number) => gateway.api('POST', '/api/config/rollback', { generation: to })
+  await gateway.api('PUT', '/api/proxy/routes', { routes: [{ match: 'house', provider: 'cohere' }] })
+  await gateway.kernel.registry.change('cohere', { enabled: false })
+  const lost = (await last()).generation
+  await gateway.kernel.registry.change('cohere', { enabled: true })
+  const { generation } = await last()
+  const gone = await rollback(lost)
+  expect([gone.status, gone.body.error.param]).toEqual([409, 'routes.table'])
+  await gateway.api('PUT', '/api/proxy/routes', { routes: null })
+  const both = await rollback(lost)
+  expect([both.status, both.body.error.param]).toEqual([409, 'routes.table.0.provider'])
+  expect((await last()).generation).toBe(generation + 1)
+  expect((await rollback(generation)).status).toBe(200)
+  await gateway.api('PUT', '/api/proxy/routes', { routes: null })
+})
+
 test('of a provider that is removed and a route that is set to it at the same time, one is refused', async () => {
   const routes = [{ match: 'house', provider: 'raced' }]
   const table = (rules: unknown) => gateway.api('PUT', '/api/proxy/routes', { routes: rules })
@@ -222,6 +261,17 @@ describe('while service.yaml has a route to a provider that was added at runtime
     const snapshot = { version: 1, sections: { providers: {} } }
     expect((await own.api('POST', '/api/config/import', { snapshot, mode: 'replace' })).status).toBe(409)
     expect((await patch({ modules: { outputcap: { enabled: false } } })).status).toBe(200)
+  })
+
+  test('no rollback takes the provider away', async () => {
+    const { generations } = (await own.api('GET', '/api/config/history')).body
+    const { generation } = generations.find(({ changes }: { changes: { key: string }[] }) =>
+      changes.some(({ key }) => key === 'later'),
+    )
+    const refused = await own.api('POST', '/api/config/rollback', { generation: generation - 1 })
+    expect([refused.status, refused.body.error.param]).toEqual([409, 'routes'])
+    expect(refused.body.error.message).toContain('house')
+    expect((await own.api('POST', '/api/config/rollback', { generation })).status).toBe(200)
   })
 
   test('the table of the file does not come back without the provider', async () => {

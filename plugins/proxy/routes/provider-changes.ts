@@ -91,9 +91,7 @@ export function addProviderChangeRoutes(
           if (!find(name)) throw notFound(`There is no provider called ${name}.`, { param: 'name' })
           throw conflict(`${name} was not added at runtime: switch its plugin off, or change service.yaml.`)
         }
-        const rule = use(RouteRules).rules.find(({ provider }) => provider === name)
-        if (rule && entries.isAdded(name))
-          throw conflict(`The route ${rule.match} leads to ${name}; change the table of routes first.`)
+        if (entries.isAdded(name)) use(RouteRules).demandNoneTo(name)
       })
       emit(ProvidersChanged, { name, change: 'removed' }, { cause: by })
       return { deleted: true as const, id: name }

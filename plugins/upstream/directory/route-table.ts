@@ -1,4 +1,4 @@
-import type { Actor, Context, Forms, Registry } from '#kernel'
+import { type Actor, type Context, conflict, type Forms, type Registry } from '#kernel'
 import { compileGlobs } from '#kit'
 import {
   type RouteRule,
@@ -75,6 +75,13 @@ export class RouteTable {
 
   find(model: string): RouteRule | undefined {
     return this.#compiled.find(({ matches }) => matches(model))
+  }
+
+  /** Throws a conflict while a rule leads to a provider that is to go. */
+  demandNoneTo(provider: string): void {
+    const rule = this.rules.find((one) => one.provider === provider)
+    if (rule)
+      throw conflict(`The route ${rule.match} leads to ${provider}; change the table of routes first.`)
   }
 
   /**

@@ -118,6 +118,12 @@ export class RuntimeProviders {
     return this.has(provider) && !this.#parts.isProvider(provider, this.#configuredOf(provider))
   }
 
+  /** Whether there is such a provider also while no plugin is called so. */
+  needsNoPlugin(provider: string): boolean {
+    const entry = Object.hasOwn(this.#entries, provider) ? this.#entries[provider] : undefined
+    return entry?.type !== undefined || entry?.unreadable !== undefined
+  }
+
   /**
    * Says something of a provider: for the calls that come after, in all threads. Of changes at a time each adds to the one
    * before it.
