@@ -203,7 +203,9 @@ test('a provider of which an admin said what cannot be read any more refuses its
   const config = { routes, providers: { openai: brussels, brussels } }
   const first = await start('the first of the passphrases', config)
   const { key } = await first.signUp('mine')
-  const said = { type: 'openai', base_url: upstream.baseUrl(), api_key: secret }
+  // The catalogue has computer-use-preview at openai, which goes there only while no provider names it.
+  const models = ['computer-use-preview', 'corp-*']
+  const said = { type: 'openai', base_url: upstream.baseUrl(), api_key: secret, models }
   await first.api('POST', '/api/proxy/providers', { name: 'mycorp', ...said })
   await first.api('PUT', '/api/proxy/providers/openai', { api_key: secret })
   await stop()
@@ -217,6 +219,8 @@ test('a provider of which an admin said what cannot be read any more refuses its
     ['/v1/chat/completions', { ...body, stream: true }, /openai/],
     ['/v1/chat/completions', { ...body, model: 'mycorp/any' }, /mycorp/],
     ['/v1/chat/completions', { ...body, model: 'house' }, /mycorp/],
+    ['/v1/chat/completions', { ...body, model: 'computer-use-preview' }, /mycorp/],
+    ['/v1/chat/completions', { ...body, model: 'corp-large' }, /mycorp/],
     ['/v1/messages', { ...body, max_tokens: 5 }, /openai/],
     ['/v1/messages/count_tokens', body, /openai/],
     ['/v1/responses', { model: 'gpt-4o-mini', input: 'Hello' }, /openai/],
@@ -256,6 +260,33 @@ test('a provider of which an admin said what cannot be read any more refuses its
   expect((await api('POST', '/api/config', { providers: { openai: null } })).status).toBe(200)
   expect((await api('POST', '/v1/chat/completions', body)).status).toBe(200)
   expect(upstream.last().key).toBe('sk-test')
+})
+
+test('models of a provider that an earlier version stored are known too, once it could be read', async () => {
+  const said = {
+    type: 'openai',
+    base_url: upstream.baseUrl(),
+    api_key: secret,
+    models: ['computer-use-preview'],
+  }
+  const first = await start('the first of the passphrases')
+  await first.api('POST', '/api/proxy/providers', { name: 'mycorp', ...said })
+  await stop()
+  const engine = await openLevel(path.join(dataDir, 'db'))
+  const earlier = z.object({ sealed: z.string(), updated_at: z.string() })
+  const rows = engine.namespace('plugins').namespace('upstream').collection('providers', { schema: earlier })
+  await rows.update('mycorp', (now) => now && { sealed: now.sealed, updated_at: now.updated_at })
+  await engine.close()
+  await start('the first of the passphrases')
+  await stop()
+  const { api } = await start('another of the passphrases')
+  const messages = [{ role: 'user', content: 'Hello' }]
+  const { status, body } = await api('POST', '/v1/chat/completions', {
+    model: 'computer-use-preview',
+    messages,
+  })
+  expect([status, body.error.message]).toEqual([502, expect.stringContaining('mycorp')])
+  expect(upstream.requests).toEqual([])
 })
 
 test("a rollback to an operator's key that cannot be read any more is refused, and says why", async () => {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   type Actor,
   badRequest,
+  type Collection,
   type Context,
   type PortableSection,
   type Registry,
@@ -23,7 +24,13 @@ export type RuntimeEntry = Entry & {
   readonly unreadable?: UnreadableProvider
 }
 
-const row = z.object({ sealed: z.string(), updated_at: z.string() })
+const row = z.object({
+  sealed: z.string(),
+  /** The models of what is sealed, if it names any: calls for these are refused when it cannot be read. */
+  models: z.array(z.string()).optional(),
+  updated_at: z.string(),
+})
+type Row = z.output<typeof row>
 
 interface Parts {
   readonly configured: ProviderEntries
@@ -57,8 +64,8 @@ export class RuntimeProviders {
   ): Promise<RuntimeProviders> {
     const rows = store.collection('providers', { schema: row })
     const made = new RuntimeProviders(parts)
-    const take = (id: string, sealed: string | undefined): void => {
-      const said = made.#take(id, sealed)
+    const take = (id: string, stored: Row | undefined): void => {
+      const said = made.#take(id, stored)
       if (said instanceof UnreadableProvider)
         log.error(
           { err: said.cause, provider: id },
@@ -69,7 +76,8 @@ export class RuntimeProviders {
       name: sectionName,
       read: (transaction, key) => transaction.get(rows, key)?.sealed,
       write(transaction, key, sealed) {
-        if (sealed) transaction.put(rows, key, { sealed, updated_at: new Date().toISOString() })
+        const updated_at = new Date().toISOString()
+        if (sealed) transaction.put(rows, key, { sealed, models: made.#known(sealed)?.models, updated_at })
         else transaction.delete(rows, key)
       },
       check: (key, sealed) => sealed && parts.check(key, made.#entryOf(key, made.#open(sealed))),
@@ -88,8 +96,9 @@ export class RuntimeProviders {
       },
     }
     section(asSection)
-    rows.watch(({ id, row: stored }) => take(id, stored?.sealed))
-    for await (const [id, { sealed }] of rows.scan()) take(id, sealed)
+    await made.#nameModels(rows)
+    rows.watch(({ id, row: stored }) => take(id, stored))
+    for await (const [id, stored] of rows.scan()) take(id, stored)
     return made
   }
 
@@ -169,8 +178,16 @@ export class RuntimeProviders {
     return next as ProviderSaid
   }
 
-  #take(provider: string, sealed: string | undefined): ProviderSaid | UnreadableProvider | undefined {
-    const said = sealed === undefined ? undefined : this.#read(provider, sealed)
+  /** Has the rows that earlier versions wrote name their models, as far as these can be read. */
+  async #nameModels(rows: Collection<Row>): Promise<void> {
+    for await (const [id, { sealed, models }] of rows.scan()) {
+      if (models || !this.#known(sealed)?.models) continue
+      await rows.update(id, (now) => now && { ...now, models: this.#known(now.sealed)?.models })
+    }
+  }
+
+  #take(provider: string, stored: Row | undefined): ProviderSaid | UnreadableProvider | undefined {
+    const said = stored && this.#read(provider, stored)
     if (said) this.#said.set(provider, said)
     else this.#said.delete(provider)
     const own = Array.from(this.#said, ([id, one]) => [id, this.#entryOf(id, one)] as const)
@@ -178,17 +195,21 @@ export class RuntimeProviders {
     return said
   }
 
-  #read(provider: string, sealed: string): ProviderSaid | UnreadableProvider {
+  #read(provider: string, { sealed, models }: Row): ProviderSaid | UnreadableProvider {
     try {
       return this.#open(sealed)
     } catch (error) {
-      return new UnreadableProvider(provider, error)
+      return new UnreadableProvider(provider, models, error)
     }
   }
 
   #entryOf(provider: string, runtime: ProviderSaid | UnreadableProvider): RuntimeEntry {
     if (runtime instanceof UnreadableProvider)
-      return { ...this.#configuredOf(provider), unreadable: runtime } as RuntimeEntry
+      return {
+        ...this.#configuredOf(provider),
+        ...(runtime.models && { models: runtime.models }),
+        unreadable: runtime,
+      } as RuntimeEntry
     const { base_url, api_key, keys, org_id, ...rest } = runtime
     const { apiKey, keys: pool, ...configured } = this.#configuredOf(provider) ?? {}
     const hasKeys = api_key !== undefined || keys !== undefined

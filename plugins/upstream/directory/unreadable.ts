@@ -2,7 +2,10 @@ import { GatewayError, type Provider, providerSpec } from '#kernel'
 
 /** What was said of a provider at runtime was encrypted with a key that is not known any more, or damaged; calls do not go by service.yaml in its place. */
 export class UnreadableProvider extends GatewayError {
-  constructor(name: string, cause: unknown) {
+  /** The models that were said in the place of those that the provider has without. */
+  readonly models: readonly string[] | undefined
+
+  constructor(name: string, models: readonly string[] | undefined, cause: unknown) {
     const where = `/api/proxy/providers/${name}`
     super(
       'provider_error',
@@ -10,6 +13,7 @@ export class UnreadableProvider extends GatewayError {
       { cause },
     )
     this.name = 'UnreadableProvider'
+    this.models = models
   }
 }
 
@@ -19,16 +23,19 @@ export const refusing = (
   known: Provider | undefined,
   unreadable: UnreadableProvider,
 ): Provider => ({
-  ...(known ?? unknownProvider(name)),
+  ...(known ?? unknownProvider(name, unreadable.models)),
   keys: [],
   keySource: 'none',
   configured: true,
   unreadable,
 })
 
-const unknownProvider = (name: string): Omit<Provider, 'keys' | 'keySource' | 'configured'> => ({
+const unknownProvider = (
+  name: string,
+  models: readonly string[] = [],
+): Omit<Provider, 'keys' | 'keySource' | 'configured'> => ({
   name,
-  spec: providerSpec.parse({ protocol: 'unknown' }),
+  spec: { ...providerSpec.parse({ protocol: 'unknown' }), models: [...models] },
   protocol: 'unknown',
   baseUrl: '',
   headers: {},
