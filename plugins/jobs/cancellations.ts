@@ -20,7 +20,7 @@ export class Cancellations {
   /** Notes those of all threads, and calls `wake` for each. Returns what ends that. */
   watch(wake: () => void): () => void {
     return this.#parts.table.cancellations.watch(({ id, row }) => {
-      if (!row) return
+      if (!row) return void this.#untold.delete(id)
       this.#untold.set(id, row)
       wake()
     })

@@ -15,6 +15,9 @@ const scheduled = z.strictObject({ at: z.number(), schedule: z.string(), timezon
 
 type Scheduled = z.infer<typeof scheduled>
 
+/** Whether what a job was added with is a time of a schedule. */
+export const isScheduled = (input: unknown): boolean => scheduled.safeParse(input).success
+
 /** When it is time, as a schedule says. */
 export class Schedule {
   readonly #cron: Cron
@@ -72,8 +75,7 @@ interface PlanParts {
 export async function plan({ kind, schedule, queue, table, now }: PlanParts): Promise<void> {
   const isIts = (input: unknown): boolean => schedule.isOf(table.contents.show(input))
   const waiting: JobRow[] = []
-  const listed = table.jobs.scan({ index: 'kind_status', equals: [kind, 'waiting'] })
-  for await (const [, row] of listed) waiting.push(row)
+  for await (const [, row] of table.waiting(kind)) waiting.push(row)
   for (const { id, input } of waiting) {
     if (isIts(input)) continue
     await table.change(id, cancel)

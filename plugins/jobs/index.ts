@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineArea, Jobs, kernelServices } from '#kernel'
 import { Contents } from './contents.ts'
+import { RemovedPlugins } from './removed.ts'
 import { addJobRoutes } from './routes.ts'
 import { Scheduler } from './scheduler.ts'
 import { JobsService } from './service.ts'
@@ -26,9 +27,13 @@ export default defineArea({
     const scheduler = new Scheduler({ state, table, log, now })
     own(() => scheduler.close())
     await scheduler.open()
+    const registry = use(kernelServices.registry)
+    const isThere = (owner: string): boolean => registry.find(owner) !== undefined
+    const removed = new RemovedPlugins({ state, table, log, now, isThere })
     every(tidyMs, async () => {
       await scheduler.remind()
       await tidy(state, table, now())
+      await removed.tidy()
     })
   },
 })

@@ -21,7 +21,10 @@ export const jobItem = z.object({
   status: jobStatus,
   attempts: z.int().meta({ description: 'How many have failed.' }),
   progress: jobProgress.nullable(),
-  error: jobError.nullable().meta({ description: 'Of the attempt that failed last.' }),
+  error: jobError.nullable().meta({
+    description:
+      'Of the attempt that failed last, or why it was cancelled, if that was for want of its plugin.',
+  }),
   waits_for: z.string().nullable().meta({ description: 'The signal that it waits for.' }),
   created_at: time,
   due_at: time.nullable().meta({ description: 'When it is due; null while it waits for a signal alone.' }),

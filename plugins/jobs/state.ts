@@ -51,6 +51,9 @@ export const currentKind = ({ kinds }: JobsState, name: string): Kind | undefine
 
 const dayMs = 24 * 3_600_000
 
+/** How many ended jobs are kept, and for how many days, where a definition does not say it. */
+export const defaultKeep = { days: 7, most: 10_000 }
+
 /** A definition with what it does not say. Throws what is wrong with it. */
 export function withDefaults({
   concurrency = 1,
@@ -59,7 +62,7 @@ export function withDefaults({
   delaysMs = [],
   timeoutMs = 60_000,
   spreadMs = 0,
-  keep: { days = 7, most = 10_000 } = {},
+  keep,
   ...rest
 }: JobDefinition<unknown, unknown>): Definition {
   if (!Number.isInteger(concurrency) || concurrency < 1)
@@ -68,8 +71,17 @@ export function withDefaults({
   if (!delaysMs.every((ms) => ms >= 0)) throw new TypeError('delaysMs are milliseconds from 0')
   if (!(timeoutMs >= 1)) throw new TypeError('timeoutMs is a millisecond at least')
   if (!(spreadMs >= 0)) throw new TypeError('spreadMs is milliseconds from 0')
-  return { concurrency, perLane, lane, delaysMs, timeoutMs, spreadMs, keep: { days, most }, ...rest }
+  return {
+    concurrency,
+    perLane,
+    lane,
+    delaysMs,
+    timeoutMs,
+    spreadMs,
+    keep: { ...defaultKeep, ...keep },
+    ...rest,
+  }
 }
 
 /** When what ended before is too old to be kept. */
-export const oldest = ({ keep }: Definition, now: number): number => now - keep.days * dayMs
+export const oldest = ({ days }: Definition['keep'], now: number): number => now - days * dayMs

@@ -179,6 +179,24 @@ export class JobTable {
     })
   }
 
+  /** The same for one that waits for a plugin that is gone, and with a reason; false when it waits no more. */
+  async cancelOrphan(id: string, reason: string): Promise<boolean> {
+    const error = this.contents.sealError({ message: reason, code: 'plugin_removed' })
+    return this.#store.transaction((transaction) => {
+      const row = transaction.get(this.jobs, id)
+      if (row?.status !== 'waiting') return false
+      const at = this.#now()
+      transaction.put(this.jobs, id, { ...cancel(row, at), error })
+      transaction.put(this.cancellations, id, { kind: row.kind, at })
+      return true
+    })
+  }
+
+  /** Forgets an ended job, also that its plugin was to be told of its cancellation. */
+  async forget(id: string): Promise<void> {
+    if (await this.memos.forget(id)) await this.cancellations.delete(id)
+  }
+
   /** Whether the plugin does not know of this cancellation. */
   async isUntold(id: string, { at }: Cancellation): Promise<boolean> {
     return (await this.cancellations.get(id))?.at === at
@@ -197,6 +215,11 @@ export class JobTable {
 
   async resume(kind: string): Promise<void> {
     await this.pauses.delete(kind)
+  }
+
+  /** Jobs of a kind that wait, for a time or for a signal. */
+  waiting(kind: string): AsyncIterable<[string, JobRow]> {
+    return this.jobs.scan({ index: 'kind_status', equals: [kind, 'waiting'] })
   }
 
   /** Jobs of a kind that ended before, the oldest first. */

@@ -11,12 +11,20 @@ export async function tidy(state: JobsState, table: JobTable, now: number): Prom
     if (!current) continue
     const { definition, upkeep } = current
     await upkeep?.()
-    const before = oldest(definition, now)
-    let tooMany = (await table.countEnded(kind)) - definition.keep.most
-    for await (const [id, { endedAt = now }] of table.ended(kind)) {
-      if (tooMany <= 0 && endedAt >= before) break
-      await table.memos.forget(id)
-      tooMany -= 1
-    }
+    await prune(table, kind, { before: oldest(definition.keep, now), most: definition.keep.most })
+  }
+}
+
+/** Forgets jobs of a kind that ended before a time, and the oldest of those that are more than may be kept. */
+export async function prune(
+  table: JobTable,
+  kind: string,
+  { before, most }: { readonly before: number; readonly most: number },
+): Promise<void> {
+  let tooMany = (await table.countEnded(kind)) - most
+  for await (const [id, { endedAt = before }] of table.ended(kind)) {
+    if (tooMany <= 0 && endedAt >= before) break
+    await table.forget(id)
+    tooMany -= 1
   }
 }
