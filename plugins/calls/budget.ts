@@ -1,50 +1,48 @@
-import { type Counters, HookFault, type Outcome } from '#kernel'
+import { type Budget, type Claim, type Counters, HookFault, type Outcome } from '#kernel'
 import { nanoOf, usdOf } from '#kit'
 
-/** Nano-dollars by plugin. */
-export interface Reservations {
-  /** The costs that calls under way may still have. */
-  readonly reserved: Map<string, number>
-  /** The most expensive call so far: the assumed cost of the next one if none is given. */
-  readonly dearest: Map<string, number>
+/** What is set apart for a call. */
+export interface Reserved {
+  readonly id: string
+  /** What the call has cost, in nano-dollars, as far as that is known. */
+  nano: number
 }
 
-export const noReservations = (): Reservations => ({ reserved: new Map(), dearest: new Map() })
+interface Parts {
+  /** Counts the spending of plugins, over all threads. */
+  readonly budget: () => Budget
+  /** The most expensive call of each day and plugin, in nano-dollars: the assumed cost of the next one if none is given. */
+  readonly dearest: Counters
+}
 
-/** The budgets of plugins for calls that they make for themselves: so much a day each, in UTC. */
+/** The budgets of plugins for calls that they make for themselves: so much a day each, in UTC, over all threads. */
 export class Budgets {
-  /** The spending of plugins, by day and plugin, in nano-dollars. */
-  readonly #spent: Counters
-  readonly #reserved: Map<string, number>
-  readonly #dearest: Map<string, number>
+  readonly #budget: () => Budget
+  readonly #dearest: Counters
 
-  constructor(spent: Counters, { reserved, dearest }: Reservations) {
-    this.#spent = spent
-    this.#reserved = reserved
+  constructor({ budget, dearest }: Parts) {
+    this.#budget = budget
     this.#dearest = dearest
   }
 
-  /** Sets apart what a call may cost; throws when there is not so much left. Returns what gives it back. */
-  reserve(plugin: string, usdPerDay: number, budgetUsd: number | undefined): () => void {
-    const reserved = this.#reserved.get(plugin) ?? 0
-    const wanted = budgetUsd === undefined ? (this.#dearest.get(plugin) ?? 0) : nanoOf(budgetUsd)
-    const spent = this.#spent.get(nameOf(plugin))
-    const budget = nanoOf(usdPerDay)
-    if (spent >= budget || spent + reserved + wanted > budget) {
-      throw new HookFault(
-        `${plugin} has used $${usdOf(spent)} of the $${usdPerDay} a day that its manifest asks for model calls, and ` +
-          'the rest is not enough for another',
-      )
-    }
-    this.#reserved.set(plugin, reserved + wanted)
-    return () => this.#reserved.set(plugin, (this.#reserved.get(plugin) ?? 0) - wanted)
+  /** Sets apart what a call may cost; rejects when there is not so much left. `release` must follow. */
+  async reserve(plugin: string, usdPerDay: number, budgetUsd: number | undefined): Promise<Reserved> {
+    const wanted = budgetUsd === undefined ? this.#dearest.get(nameOf(plugin)) : nanoOf(budgetUsd)
+    // One that may cost nothing, too, needs that something is left.
+    const answer = await this.#budget().reserve([spendingOf(plugin, nanoOf(usdPerDay), Math.max(1, wanted))])
+    if (answer.granted) return { id: answer.id, nano: 0 }
+    const { used } = answer.left[0]!
+    throw new HookFault(
+      `${plugin} has used or set apart $${usdOf(used)} of the $${usdPerDay} a day that its manifest asks for model ` +
+        'calls, and the rest is not enough for another',
+    )
   }
 
-  /** Counts what a call has cost as far as that is known; throws when it is not, or not all of it. */
-  charge(plugin: string, { cost, usage, provider, model }: Outcome): void {
+  /** Notes what a call has cost as far as that is known; throws when it is not, or not all of it. */
+  charge(plugin: string, reserved: Reserved, { cost, usage, provider, model }: Outcome): void {
     const nano = cost?.totalNano ?? 0
-    if (nano > (this.#dearest.get(plugin) ?? 0)) this.#dearest.set(plugin, nano)
-    if (nano > 0) this.#spent.add(nameOf(plugin), nano)
+    if (nano > this.#dearest.get(nameOf(plugin))) this.#dearest.set(nameOf(plugin), nano)
+    reserved.nano = nano
     if (cost ? cost.unpriced === undefined : usage.input + usage.output === 0) return
     const place = `${provider}/${model}`
     const lacking = cost ? `a model that was asked on the way to ${place}` : place
@@ -53,7 +51,20 @@ export class Budgets {
         'prices in service.yaml, 0 if it costs nothing',
     )
   }
+
+  /** Lets what a call has cost take the place of what was set apart for it. */
+  async release({ id, nano }: Reserved): Promise<void> {
+    await this.#budget().settle({ id }, { nano })
+  }
 }
 
+/** What a plugin spends in a day, in UTC. */
+export const spendingOf = (plugin: string, most: number, amount: number): Claim => ({
+  name: plugin,
+  unit: 'nano',
+  limit: { kind: 'day', most, timezone: 'UTC' },
+  amount,
+})
+
 /** By day, in UTC. */
-const nameOf = (plugin: string): string => `${new Date().toISOString().slice(0, 10)} ${plugin}`
+export const nameOf = (plugin: string): string => `${new Date().toISOString().slice(0, 10)} ${plugin}`

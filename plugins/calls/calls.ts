@@ -47,7 +47,7 @@ export class PluginCalls implements ModelCalls {
     options: CompleteOptions,
     signal: AbortSignal,
   ): Promise<Completion> {
-    const { reply, settled } = this.#complete(plugin, usdPerDay, request, options, signal)
+    const { reply, settled } = await this.#complete(plugin, usdPerDay, request, options, signal)
     try {
       const body = await collect(await reply)
       await settled
@@ -65,7 +65,7 @@ export class PluginCalls implements ModelCalls {
     options: CompleteOptions,
     signal: AbortSignal,
   ): Promise<AsyncIterable<readonly Chunk[]>> {
-    const asked = this.#complete(plugin, usdPerDay, { ...request, stream: true }, options, signal)
+    const asked = await this.#complete(plugin, usdPerDay, { ...request, stream: true }, options, signal)
     try {
       const reply = await asked.reply
       return reply.kind === 'stream' ? charged(reply.chunks, asked.settled) : never()
@@ -79,18 +79,18 @@ export class PluginCalls implements ModelCalls {
    * A call for the plugin itself: through the stages that route and deliver, without the others, so that no module meets
    * itself. `settled` rejects when what it cost is in no budget.
    */
-  #complete(
+  async #complete(
     plugin: string,
     usdPerDay: number,
     request: ModelRequest,
     options: CompleteOptions,
     signal: AbortSignal,
-  ): { readonly reply: Promise<Reply>; readonly settled: Promise<void> } {
+  ): Promise<{ readonly reply: Promise<Reply>; readonly settled: Promise<void> }> {
     const { generation: live, budgets } = this.#parts
     const { on, after, as = 'gateway', budgetUsd } = options
     if (as === 'caller' && !(on ?? after))
       throw new HookFault(`${plugin} calls a model for a caller, and for no call`)
-    const release = as === 'gateway' ? budgets.reserve(plugin, usdPerDay, budgetUsd) : undefined
+    const reserved = as === 'gateway' ? await budgets.reserve(plugin, usdPerDay, budgetUsd) : undefined
     const generation = live()
     const chain = generation.innerChain(plugin)
     const { reply, outcome } = runInnerCall({
@@ -102,8 +102,8 @@ export class PluginCalls implements ModelCalls {
       left: () => new HookFault(`the model call of ${plugin} was given up`),
     })
     const settled = outcome
-      .then((ended) => release && ended && budgets.charge(plugin, ended))
-      .finally(release)
+      .then((ended) => reserved && ended && budgets.charge(plugin, reserved, ended))
+      .finally(() => reserved && budgets.release(reserved))
     settled.catch(() => {})
     return { reply, settled }
   }

@@ -1,13 +1,17 @@
 import { z } from 'zod'
-import { defineArea, kernelServices, ModelCalls } from '#kernel'
-import { Budgets, noReservations } from './budget.ts'
+import { Counting, defineArea, kernelServices, ModelCalls } from '#kernel'
+import { Budgets } from './budget.ts'
 import { PluginCalls } from './calls.ts'
+import { carryOver } from './earlier-spending.ts'
 
 export default defineArea({
   settings: z.strictObject({}),
 
-  async setup({ emit, log, memory, provide, store, use }) {
-    const budgets = new Budgets(await store.counters('spent'), memory('reservations', noReservations))
+  async setup({ askFirstThread, emit, id, log, provide, store, use }) {
+    const budget = () => use(Counting).budget(id)
+    const isFirst = askFirstThread('is first', () => true)(undefined) === true
+    if (isFirst) await carryOver(await store.counters('spent'), budget())
+    const budgets = new Budgets({ budget, dearest: await store.counters('dearest') })
     const calls = new PluginCalls({
       events: { emit },
       log,
