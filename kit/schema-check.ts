@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { RE2JS } from 're2js'
 import type { JsonObject } from '../kernel/call/canonical.ts'
-import { badRequest } from '../kernel/errors.ts'
+import { badRequest, type GatewayError } from '../kernel/errors.ts'
 import { withinTime } from './time-limit.ts'
 
 const require = createRequire(import.meta.url)
@@ -41,6 +41,18 @@ export function schemaCheck(
   schema: JsonObject,
   { coerce = false, param = 'schema' }: SchemaCheckOptions = {},
 ): SchemaCheck {
+  const check = usable(() => readSchema(schema, coerce), param)
+  return (value) => usable(() => check(value), param)
+}
+
+/** Whether a schema may take longer to be read, or a value to be checked, than other calls should wait. */
+export function isSlow(schema: JsonObject): boolean {
+  const text = JSON.stringify(schema)
+  return text.length > short || costly.test(text)
+}
+
+/** The same check, which throws plain errors. With `coerce` it changes the value. */
+export function readSchema({ $schema: _, ...schema }: JsonObject, coerce: boolean): SchemaCheck {
   const { Ajv, addFormats, RE2JS } = load()
   const ajv = new Ajv({
     allErrors: true,
@@ -50,23 +62,21 @@ export function schemaCheck(
     code: { regExp: linear(RE2JS) },
   })
   addFormats.default(ajv)
-  const { $schema: _, ...rest } = schema
-  const text = JSON.stringify(rest)
-  const isLimited = text.length > short || costly.test(text)
-  const limited = <T>(work: () => T): T =>
-    usable(() => (isLimited ? withinTime(mostMs, work) : work()), param)
-  const validate: ValidateFunction = limited(() => ajv.compile(rest))
+  const isLimited = isSlow(schema)
+  const limited = <T>(work: () => T): T => (isLimited ? withinTime(mostMs, work) : work())
+  const validate: ValidateFunction = limited(() => ajv.compile(schema))
   return (value) => (limited(() => validate(value)) ? [] : (validate.errors ?? []).slice(0, 20).map(describe))
 }
+
+/** The refusal of a schema, for a reason. */
+export const unusable = (reason: string, param: string, cause?: unknown): GatewayError =>
+  badRequest(`The schema cannot be used: ${reason.slice(0, 300)}.`, { param, cause })
 
 function usable<T>(work: () => T, param: string): T {
   try {
     return work()
   } catch (error) {
-    throw badRequest(`The schema cannot be used: ${(error as Error).message.slice(0, 300)}.`, {
-      param,
-      cause: error,
-    })
+    throw unusable((error as Error).message, param, error)
   }
 }
 

@@ -10,20 +10,21 @@ export interface Fit {
 }
 
 /** Every choice as clean JSON that fits, as far as it is an answer; the others stay as they are. */
-export function fit(body: Completion, validate: Validate): Fit {
+export async function fit(body: Completion, validate: Validate): Promise<Fit> {
   let answer = ''
   let problems: readonly string[] = []
-  const choices = body.choices?.map((choice): Choice => {
+  const fitted = async (choice: Choice): Promise<Choice> => {
     const text = answerOf(choice)
     if (text === undefined) return choice
-    const result = read(text, validate)
+    const result = await read(text, validate)
     if (result.problems.length > 0) {
       if (problems.length === 0) answer = text
       problems = [...problems, ...result.problems]
       return choice
     }
     return isJson(text, result.value) ? choice : withText(choice, JSON.stringify(result.value))
-  })
+  }
+  const choices = body.choices && (await Array.fromAsync(body.choices, fitted))
   const same = choices?.every((choice, n) => choice === body.choices![n]) ?? true
   return { fitted: same || !choices ? body : { ...body, choices }, answer, problems }
 }
@@ -44,14 +45,14 @@ export function answerOf(choice: Choice): string | undefined {
 }
 
 /** The problems of a text that the client has already, and that can no longer be repaired. */
-export function problemsAsItStands(text: string, validate: Validate): readonly string[] {
-  const { value, problems } = read(text, validate)
+export async function problemsAsItStands(text: string, validate: Validate): Promise<readonly string[]> {
+  const { value, problems } = await read(text, validate)
   if (problems.length > 0) return problems
   return isJson(text, value) ? [] : ['/ is not JSON that matches the schema without repair']
 }
 
 /** The value in a text, and what is wrong with it. */
-function read(text: string, validate: Validate): ReturnType<Validate> {
+async function read(text: string, validate: Validate): ReturnType<Validate> {
   const found = extract(text)
   return found ? validate(found.value) : { value: undefined, problems: ['/ is not JSON'] }
 }

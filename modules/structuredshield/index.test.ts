@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Schemas } from '#kit'
 import { ask as askGateway, textOf } from '../../test/ask.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
@@ -32,6 +33,13 @@ beforeEach(() => upstream.reset())
 afterAll(async () => {
   await gateway.close()
   await upstream.close()
+})
+
+/** A schema of so many persons. */
+const largeOf = (persons: number) => ({
+  type: 'object',
+  properties: Object.fromEntries(Array.from({ length: persons }, (_, n) => [`p${n}`, person])),
+  additionalProperties: false,
 })
 
 const messages = [{ role: 'user' as const, content: 'Who?' }]
@@ -81,6 +89,20 @@ describe.each([false, true])('stream: %s', (stream) => {
     upstream.reply({ content: good })
     expect(JSON.parse(await ask(stream, 'person', told))).toEqual({ name: 'Ada', age: 36 })
     expect(upstream.requests).toHaveLength(2)
+  })
+
+  test.each([told, 'gpt-4o-mini'])('%s is held to a large schema, too', async (model) => {
+    const schema = largeOf(40)
+    const response_format = { type: 'json_schema' as const, json_schema: { name: 'people', schema } }
+    const about = async (content: string) => {
+      for (let n = 0; n < 3; n += 1) upstream.reply({ content })
+      const { body } = await askGateway(gateway, { body: { model, messages, response_format, stream } })
+      return JSON.stringify(body)
+    }
+    expect(await about('{"p39":{"name":"Ada","age":36}}')).toContain('Ada')
+    upstream.reset()
+    const wrong = await about('{"p39":{"name":"Ada"}}')
+    expect(wrong).toContain('provider_error')
   })
 
   test.each([told, 'gpt-4o-mini'])('what %s was cut off in is passed on as it was', async (model) => {
@@ -248,10 +270,29 @@ test('refusals and tool calls pass as they are', async () => {
   expect(refusal.choices[0]!.message.refusal).toBe('no')
 })
 
-test('a pattern that would backtrack for ever is matched in linear time', () => {
-  const validate = new Validators().get({ type: 'string', pattern: '^(a+)+$' })
-  expect(validate(`${'a'.repeat(50_000)}!`).problems).toHaveLength(1)
-  expect(validate('aaa').problems).toEqual([])
+test('calls of others are answered while a schema is read that takes too long', async () => {
+  const response_format = {
+    type: 'json_schema' as const,
+    json_schema: { name: 'people', schema: largeOf(8_000) },
+  }
+  let isOver = false
+  const refused = askGateway(gateway, { body: { model: told, messages, response_format } }).finally(() => {
+    isOver = true
+  })
+  let answered = 0
+  while (!isOver) {
+    upstream.reply({ content: 'Hello' })
+    expect((await askGateway(gateway, { body: { model: told, messages } })).status).toBe(200)
+    answered += 1
+  }
+  expect((await refused).status).toBe(400)
+  expect(answered).toBeGreaterThan(5)
+})
+
+test('a pattern that would backtrack for ever is matched in linear time', async () => {
+  const validate = await new Validators(new Schemas()).get({ type: 'string', pattern: '^(a+)+$' })
+  expect((await validate(`${'a'.repeat(50_000)}!`)).problems).toHaveLength(1)
+  expect((await validate('aaa')).problems).toEqual([])
 })
 
 test('whatever value a model wraps in prose is found again', () => {

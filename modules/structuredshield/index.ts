@@ -10,7 +10,7 @@ import {
   type Reply,
   type StreamReply,
 } from '#kernel'
-import { collect, filterStream, replyWith, revealing } from '#kit'
+import { collect, replyWith, revealing, Schemas } from '#kit'
 import { asking, askingAgain } from './ask.ts'
 import { answerOf, fit, problemsAsItStands } from './fit.ts'
 import { variesBy, wantedOf } from './schema.ts'
@@ -38,21 +38,23 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings, inspect }) {
-    const validators = new Validators()
+  setup({ id, settings, inspect, own }) {
+    const schemas = new Schemas()
+    own(() => schemas.close())
+    const validators = new Validators(schemas)
     const registered = settings.schemas as Record<string, JsonObject>
     const { retries, on_failure: policy } = settings
 
     /** The provider itself holds the model to the form: what comes is passed on, and looked at beside it. */
     const watched = (reply: StreamReply, call: Call, validate: Validate): Reply => {
-      const check = (choice: Choice): GatewayError | undefined => {
+      const check = async (choice: Choice): Promise<GatewayError | undefined> => {
         const text = answerOf(choice)
-        const problems = text === undefined ? [] : problemsAsItStands(text, validate)
+        const problems = text === undefined ? [] : await problemsAsItStands(text, validate)
         if (problems.length === 0) return undefined
         call.trace.note(id, 'invalid', { problems: problems.length })
         return policy === 'error' ? unfit(problems) : undefined
       }
-      return reply.through(filterStream(reply.chunks, [watching(check)]))
+      return reply.through(watching(reply.chunks, check))
     }
 
     return {
@@ -62,7 +64,7 @@ export default defineModule({
         const guarded = async (text: string) => (await inspect(call, [{ role: 'user', text }]))[0]!
         const wanted = await wantedOf(call, registered)?.(guarded)
         if (!wanted) return next(call)
-        const validate = validators.get(wanted.schema, revealing(call))
+        const validate = await validators.get(wanted.schema, revealing(call))
         let asked = asking(call, wanted)
         for (let attempt = 0; ; attempt += 1) {
           const reply = await next(asked)
@@ -70,7 +72,7 @@ export default defineModule({
           if (isNative && wanted.isAny) return reply
           if (isNative && reply.kind === 'stream') return watched(reply, call, validate)
           const body = await collect(reply)
-          const { fitted, answer, problems } = fit(body, validate)
+          const { fitted, answer, problems } = await fit(body, validate)
           if (problems.length === 0) return unchanged(reply, body, fitted) ? reply : replyWith(call, fitted)
           call.trace.note(id, 'invalid', { attempt: attempt + 1, problems: problems.length })
           if (attempt === retries) {

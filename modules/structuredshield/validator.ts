@@ -1,49 +1,60 @@
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '#kernel'
-import { mapStrings, type SchemaCheck, schemaCheck } from '#kit'
+import { type HeldSchema, mapStrings, type Schemas } from '#kit'
 
-/** Whether a value fits, or what is wrong with it, one line each. */
-export type Validate = (value: unknown) => { readonly value: unknown; readonly problems: readonly string[] }
+interface Validated {
+  readonly value: unknown
+  /** One line each; empty for a value that fits. */
+  readonly problems: readonly string[]
+}
+
+/** Whether a value fits, or what is wrong with it. */
+export type Validate = (value: unknown) => Promise<Validated>
 
 /** Puts the values of a call in the places of their placeholders. */
 export type Restore = (text: string) => string
 
-type Compiled = (value: unknown, fitsRestored?: (value: unknown) => boolean) => ReturnType<Validate>
+type Compiled = (value: unknown, fitsRestored?: (value: unknown) => Promise<boolean>) => Promise<Validated>
 
 /** Compiled schemas; strangers send them, so their number is bounded and their patterns run in linear time. */
 export class Validators {
+  readonly #schemas: Schemas
   readonly #known = new LRUCache<string, Compiled>({ max: 500 })
 
+  constructor(schemas: Schemas) {
+    this.#schemas = schemas
+  }
+
   /**
-   * Throws a bad request when the schema itself is wrong. With `restore`, a value fits too if what the client makes of it does; it
-   * stays as it is, and so do the problems, which models are told.
+   * Rejects with a bad request when the schema itself is wrong. With `restore`, a value fits too if what the client makes of it does;
+   * it stays as it is, and so do the problems, which models are told.
    */
-  get(schema: JsonObject, restore?: Restore): Validate {
+  async get(schema: JsonObject, restore?: Restore): Promise<Validate> {
     const text = JSON.stringify(schema)
-    const known = this.#known.get(text) ?? compile(schema)
+    const known = this.#known.get(text) ?? (await compile(schema, this.#schemas))
     this.#known.set(text, known)
     if (!restore) return (value) => known(value)
-    let exact: SchemaCheck | undefined
+    let exact: HeldSchema | undefined
     return (value) =>
-      known(value, (made) => {
-        exact ??= schemaCheck(mapStrings(schema, restore))
-        return exact(mapStrings(made, restore)).length === 0
+      known(value, async (made) => {
+        exact ??= await this.#schemas.read(mapStrings(schema, restore))
+        return (await exact.check(mapStrings(made, restore))).problems.length === 0
       })
   }
 }
 
-function compile(schema: JsonObject): Compiled {
-  const exact = schemaCheck(schema)
-  let lenient: SchemaCheck | undefined
-  return (value, fitsRestored = () => false) => {
-    const problems = exact(value)
+async function compile(schema: JsonObject, schemas: Schemas): Promise<Compiled> {
+  const exact = await schemas.read(schema)
+  let lenient: HeldSchema | undefined
+  return async (value, fitsRestored = async () => false) => {
+    const { problems } = await exact.check(value)
     if (problems.length === 0) return { value, problems }
-    if (fitsRestored(value)) return { value, problems: [] }
+    if (await fitsRestored(value)) return { value, problems: [] }
     // Read when a value is the first that it may help: most need it never.
-    lenient ??= schemaCheck(schema, { coerce: true })
-    const coerced = structuredClone(value)
-    const fits = (lenient(coerced).length === 0 || fitsRestored(coerced)) && isSame(value, coerced)
-    return fits ? { value: coerced, problems: [] } : { value, problems }
+    lenient ??= await schemas.read(schema, { coerce: true })
+    const coerced = await lenient.check(value)
+    const fits = coerced.problems.length === 0 || (await fitsRestored(coerced.value))
+    return fits && isSame(value, coerced.value) ? { value: coerced.value, problems: [] } : { value, problems }
   }
 }
 

@@ -190,6 +190,23 @@ describe.each([false, true])('in a chat, streamed: %s', (stream) => {
     expect(callsOf((await ask(gateway, question({ stream }))).body)).toHaveLength(1)
   })
 
+  test('arguments are held to a large schema, too, which others do not wait for', async () => {
+    const properties = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`f${n}`, parameters]))
+    const large = { type: 'object', properties: { ...parameters.properties, ...properties } }
+    const tools = [{ type: 'function', function: { name: 'weather', parameters: large } }]
+    const about = (args: object) => {
+      calling(args)
+      return ask(gateway, { body: { ...question({ stream }).body, tools } })
+    }
+    await shield({})
+    expect(callsOf((await about({ ...good, f39: good })).body)).toHaveLength(1)
+    const wrong = await about({ f39: { days: 'many' } })
+    expect(callsOf(wrong.body)).toEqual([])
+    expect(wrong.body).toMatchObject({ choices: [{ finish_reason: 'content_filter' }] })
+    await shield({ action: 'block' })
+    expect(callsTool(JSON.stringify((await about({ f39: {} })).body))).toBe(false)
+  })
+
   test('a call that is cut off is taken out, and the answer stays one that was cut off', async () => {
     await shield({})
     upstream.reply({

@@ -1,11 +1,15 @@
 import { z } from 'zod'
 import {
+  type Awaitable,
   type Call,
   CallTaint,
+  type Chunk,
   type Completion,
   contentBlocked,
   defineModule,
+  type Filter,
   type GatewayError,
+  isGatewayError,
   type Reply,
   type StreamReply,
 } from '#kernel'
@@ -18,13 +22,14 @@ import {
   orNone,
   replyWith,
   revealing,
+  Schemas,
   toChunks,
 } from '#kit'
 import { argumentRule, compileArguments } from './arguments.ts'
 import { askingAgain } from './ask.ts'
 import { type Refused, refusedIn } from './judge.ts'
 import { lists, listsBy, ToolNames } from './names.ts'
-import { type Offered, ToolSchemas, withoutHosted } from './offered.ts'
+import { needsTime, type Offered, ToolSchemas, withoutHosted } from './offered.ts'
 import { stripped } from './strip.ts'
 
 export default defineModule({
@@ -72,19 +77,30 @@ export default defineModule({
     if (!validate && names.isEmpty && settings.arguments.length === 0 && !hasLimits) return {}
     const changes = side_effects.length > 0 ? compileGlobs(side_effects) : undefined
     const check = compileArguments(settings.arguments)
-    const schemas = new ToolSchemas()
-    const offers = slot<{ tools?: Offered }>(() => ({}))
-    const offeredBy = (call: Call): Offered | undefined => {
+    const schemas = new Schemas()
+    context.own(() => schemas.close())
+    const known = new ToolSchemas(schemas)
+    const offers = slot<{ tools?: Awaitable<Offered> }>(() => ({}))
+    const offeredBy = (call: Call): Awaitable<Offered> | undefined => {
       if (!validate) return undefined
-      offers(call).tools ??= schemas.offeredBy(call.request)
+      offers(call).tools ??= known.offeredBy(call.request)
       return offers(call).tools
     }
 
     /** The refused calls of an answer, with each of them in the trace. */
-    const refusedOf = (body: Completion, call: Call, isTaken: boolean): Refused[] => {
+    const refusedOf = (
+      body: Completion,
+      call: Call,
+      { offered, isTaken }: { readonly offered: Offered | undefined; readonly isTaken: boolean },
+    ): Awaitable<Refused[]> => {
       const isUnsafe = changes && context.find(CallTaint)?.of(call) ? changes : undefined
-      const policy = { names, check, mostCalls, isUnsafe, offered: offeredBy(call), restore: revealing(call) }
+      const policy = { names, check, mostCalls, isUnsafe, offered, restore: revealing(call) }
       const refused = refusedIn(body, call, policy)
+      const noted = (all: Refused[]): Refused[] => noteAll(all, call, isTaken)
+      return refused instanceof Promise ? refused.then(noted) : noted(refused)
+    }
+
+    const noteAll = (refused: Refused[], call: Call, isTaken: boolean): Refused[] => {
       for (const { reason } of refused) {
         call.trace.finding(id, {
           type: 'tool',
@@ -97,46 +113,80 @@ export default defineModule({
       return refused
     }
 
-    const judgedStream = (reply: StreamReply, call: Call): Reply => {
-      const held = new HeldAnswer({
-        holdsFrom: callsTool,
-        sees: 'held',
-        tooLong: () =>
-          contentBlocked('The answer is too long for its tool calls to be checked.', { module: id }),
-        judge(answer, chunks) {
-          const refused = refusedOf(answer, call, action === 'strip')
-          if (refused.length === 0) return chunks
-          return action === 'strip' ? toChunks(stripped(answer, refused)) : refusal(id, refused)
-        },
-      })
-      return reply.through(filterStream(reply.chunks, [held]))
+    const judgedStream = (reply: StreamReply, call: Call, offered: Offered | undefined): Reply => {
+      const made = (answer: Completion, chunks: readonly Chunk[], refused: readonly Refused[]): Judged => {
+        if (refused.length === 0) return chunks
+        return action === 'strip' ? toChunks(stripped(answer, refused)) : refusal(id, refused)
+      }
+      const holding = (judge: (answer: Completion, chunks: readonly Chunk[]) => Judged) =>
+        new HeldAnswer({
+          holdsFrom: callsTool,
+          sees: 'held',
+          tooLong: () =>
+            contentBlocked('The answer is too long for its tool calls to be checked.', { module: id }),
+          judge,
+        })
+      const how = { offered, isTaken: action === 'strip' }
+      if (needsTime(offered))
+        return reply.through(
+          judgedAside(reply.chunks, holding, async (answer, chunks) =>
+            made(answer, chunks, await refusedOf(answer, call, how)),
+          ),
+        )
+      const judge = (answer: Completion, chunks: readonly Chunk[]): Judged =>
+        made(answer, chunks, refusedOf(answer, call, how) as Refused[])
+      return reply.through(filterStream(reply.chunks, [holding(judge)]))
     }
 
     return {
       request(call) {
         if (call.operation !== 'chat') return undefined
         // A schema that cannot be used is refused before the model is paid.
-        offeredBy(call)
-        return names.isEmpty ? undefined : withoutHosted(call, (tool) => names.mayCall(tool, call))
+        const offered = offeredBy(call)
+        const allowed = () =>
+          names.isEmpty ? undefined : withoutHosted(call, (tool) => names.mayCall(tool, call))
+        return offered instanceof Promise ? offered.then(allowed) : allowed()
       },
       wraps: ({ operation }) => operation === 'chat',
       async around(call, next) {
         const reply = await next(call)
+        const offered = await offeredBy(call)
         const mayAsk = action === 'retry' && offersTools(call)
-        if (reply.kind === 'stream' && !mayAsk) return judgedStream(reply, call)
+        if (reply.kind === 'stream' && !mayAsk) return judgedStream(reply, call, offered)
         const body = await collect(reply)
-        const refused = refusedOf(body, call, action === 'strip')
+        const refused = await refusedOf(body, call, { offered, isTaken: action === 'strip' })
         if (refused.length === 0) return reply.kind === 'whole' ? reply : replyWith(call, body)
         if (action === 'strip') return replyWith(call, stripped(body, refused))
         if (!mayAsk) throw refusal(id, refused)
         const again = await collect(await next(askingAgain(call, body, refused)))
-        const still = refusedOf(again, call, false)
+        const still = await refusedOf(again, call, { offered, isTaken: false })
         if (still.length > 0) throw refusal(id, still)
         return replyWith(call, again)
       },
     }
   },
 })
+
+/** What goes on in the place of what was held back of an answer, or its end. */
+type Judged = readonly Chunk[] | GatewayError
+
+/** The same as a filter does that holds back an answer, where its judge takes time. */
+async function* judgedAside(
+  chunks: AsyncIterable<readonly Chunk[]>,
+  holding: (judge: (answer: Completion, held: readonly Chunk[]) => readonly Chunk[]) => Filter,
+  judge: (answer: Completion, held: readonly Chunk[]) => Promise<Judged>,
+): AsyncGenerator<readonly Chunk[]> {
+  let judging: Promise<Judged> | undefined
+  const held = holding((answer, kept) => {
+    judging = judge(answer, kept)
+    judging.catch(() => {})
+    return []
+  })
+  yield* filterStream(chunks, [held])
+  const judged = await judging
+  if (isGatewayError(judged)) throw judged
+  if (judged && judged.length > 0) yield judged
+}
 
 const offersTools = ({ request: { tools, functions } }: Call): boolean =>
   [tools, functions].some((list) => Array.isArray(list) && list.length > 0)

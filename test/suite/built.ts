@@ -36,6 +36,7 @@ export default async function setup(): Promise<void> {
 const workers: Readonly<Record<string, string>> = {
   'gateway/threads/thread-pool.ts': path.join(built, 'gateway/threads/thread.js'),
   'isolation/isolate.ts': path.resolve('test/suite/built-guest.ts'),
+  'kit/schemas.ts': path.join(built, 'kit/schema-worker.js'),
   'network/posting-thread.ts': path.join(built, 'network/posting.js'),
   'plugins/models/tokens/thread.ts': path.join(built, 'plugins/models/tokens/worker.js'),
   'plugins/trust/ledger/linking/thread.ts': path.join(built, 'plugins/trust/ledger/linking/worker.js'),
@@ -49,7 +50,7 @@ export const builtWorkers: Plugin = {
     const file = workers[path.relative('', id)]
     if (!file) return
     const entry = [`./${path.parse(file).name}`, pathToFileURL(file).href]
-    const replaced = code.replace(/\['\.\/\w+', import\.meta\.url\]/, () => JSON.stringify(entry))
+    const replaced = code.replace(/\['\.\/[\w-]+', import\.meta\.url\]/, () => JSON.stringify(entry))
     if (replaced === code) throw new Error(`${id} starts no worker`)
     return { code: replaced, map: null }
   },
