@@ -61,8 +61,8 @@ export class ToolSchemas {
 }
 
 /** Whether a call of one of these tools may have to be judged by a thread of its own. */
-export const needsTime = (offered: Offered | undefined): boolean =>
-  offered?.values().some(({ isAside }) => isAside) ?? false
+export const needsTime = (offered: Offered = new Map()): boolean =>
+  [...offered.values()].some(({ isAside }) => isAside)
 
 /** The name by which a model calls a tool; of a tool that the provider has, its own name or its kind. */
 export function nameOf(tool: Tool): string {
