@@ -245,27 +245,50 @@ describe('a module that goes wrong in its worker is tripped when it does so ofte
     expect(upstream.requests).toHaveLength(asked)
   })
 
+  /** Only what does not end is taken for that, though the machine is busy. */
+  const patient = { workers: { hang: '2s', memory: '64mb' } }
+
+  /** A streamed call: what comes after so many chunks of the provider is held back until the client has seen this. */
+  async function streamed(content: readonly string[], after: number, seen: string): Promise<string> {
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+    // Apart from each other after that, too, as events that come together are one chunk.
+    upstream.reply({ content, gate: { opened, after }, gapMs: 20 })
+    const response = await call({ stream: true })
+    let text = ''
+    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += part
+      if (text.includes(seen)) open()
+    }
+    return text
+  }
+
   test('an endless loop in the middle of a stream, which goes on as it came', async () => {
-    await withModule(`return { stream: () => ({ push(chunk, out) {
-      if (chunk.data.choices[0]?.delta?.content === 'two ') for (;;);
-      out.emit(chunk)
-    } }) }`)
-    upstream.reply({ content: ['one ', 'two ', 'three'], gapMs: 200 })
-    const text = await (await call({ stream: true })).text()
+    await withModule(
+      `return { stream: () => ({ push(chunk, out) {
+        if (chunk.data.choices[0]?.delta?.content?.includes('two ')) for (;;);
+        out.emit(chunk)
+      } }) }`,
+      {},
+      patient,
+    )
+    const text = await streamed(['one ', 'two ', 'three'], 2, 'one ')
     expect(contentOf(text)).toBe('one two three')
     expect(text).toContain('[DONE]')
     await expect.poll(shown).toMatchObject({ state: 'active', stats: { errors: 1 } })
   })
 
   test('an endless loop in the middle of a stream that it was changing, which ends with an error', async () => {
-    await withModule(`return { stream: () => ({ push(chunk, out) {
-      const content = chunk.data.choices[0]?.delta?.content
-      if (content === 'two ') for (;;);
-      if (content !== 'one ') out.emit(chunk)
-    } }) }`)
-    // Far enough apart that the module has changed something before it is asked about what it does not come back from.
-    upstream.reply({ content: ['one ', 'half ', 'two ', 'three'], gapMs: 200 })
-    const text = await (await call({ stream: true })).text()
+    await withModule(
+      `return { stream: () => ({ push(chunk, out) {
+        const content = chunk.data.choices[0]?.delta?.content
+        if (content?.includes('two ')) for (;;);
+        if (content !== 'one ') out.emit(chunk)
+      } }) }`,
+      {},
+      patient,
+    )
+    // The module has changed something before it is asked about what it does not come back from.
+    const text = await streamed(['one ', 'half ', 'two ', 'three'], 3, 'half ')
     expect(text).toContain('"module":"far"')
     expect(text).not.toContain('[DONE]')
   })
