@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
@@ -176,17 +175,52 @@ test('settings that contradict each other are refused', async () => {
   await expect(limit(9, 8)).rejects.toThrow('must not be less than min')
 })
 
+/**
+ * A clock that stands still until every one of the clients waits for it: what takes how long is the same on a busy machine. What waits
+ * without an end of its own, such as a call for its turn, is `idle`.
+ */
+function playClock(clients: number) {
+  const due: { readonly at: number; readonly go: () => void }[] = []
+  let now = performance.now()
+  let idle = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  const goOn = (): void => {
+    if (due.length === 0 || due.length + idle < clients) return
+    const next = due.toSorted((a, b) => a.at - b.at)[0]!
+    due.splice(due.indexOf(next), 1)
+    now = next.at
+    next.go()
+  }
+  return {
+    pass: (ms: number) =>
+      new Promise<void>((go) => {
+        due.push({ at: now + ms, go })
+        goOn()
+      }),
+    idle(change: number) {
+      idle += change
+      goOn()
+    },
+    stop: () => clock.mockRestore(),
+  }
+}
+
 /** A provider that works on four calls at a time; the others wait for their turn. It notes how many do when a call comes. */
-async function slowUpstream() {
+async function slowUpstream(clock: ReturnType<typeof playClock>) {
   const queue: (() => void)[] = []
   const seen: number[] = []
   let working = 0
   const server = createServer(async (request, response) => {
     const body = await text(request)
     seen.push(queue.length)
-    if (working === 4) await new Promise<void>((go) => queue.push(go))
-    else working += 1
-    await sleep(60)
+    if (working === 4) {
+      await new Promise<void>((go) => {
+        queue.push(go)
+        clock.idle(1)
+      })
+      clock.idle(-1)
+    } else working += 1
+    await clock.pass(60)
     const answer = await fetch(`${upstream.baseUrl()}/chat/completions`, {
       method: 'POST',
       headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
@@ -202,7 +236,9 @@ async function slowUpstream() {
 }
 
 test('of a flood, hardly a call waits at the provider', async () => {
-  const { server, seen, url } = await slowUpstream()
+  const clients = 20
+  const clock = playClock(clients)
+  const { server, seen, url } = await slowUpstream(clock)
   const other = await startGateway({ config: { providers: { openai: { base_url: url, api_key: 'k' } } } })
   const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }
   let refused = 0
@@ -212,10 +248,12 @@ test('of a flood, hardly a call waits at the provider', async () => {
       while (seen.length - from < calls) {
         if ((await other.api('POST', '/v1/chat/completions', body)).status === 200) continue
         refused += 1
-        await sleep(50)
+        await clock.pass(250)
       }
+      clock.idle(1)
     }
-    await Promise.all(Array.from({ length: 20 }, client))
+    await Promise.all(Array.from({ length: clients }, client))
+    clock.idle(-clients)
     const late = seen.slice(from + calls / 2)
     return late.reduce((sum, waiting) => sum + waiting, 0) / late.length
   }
@@ -226,6 +264,7 @@ test('of a flood, hardly a call waits at the provider', async () => {
     expect(await flood(120)).toBeLessThan(8)
     expect(refused).toBeGreaterThan(0)
   } finally {
+    clock.stop()
     await other.close()
     server.close()
   }
