@@ -7,7 +7,7 @@ import { anthropic } from '../../test/upstream/anthropic/index.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 /** How much later than a limit its effect may be seen, on a busy machine; where a limit is missing nothing ends. */
-const slackMs = 3000
+const slackMs = 10_000
 const model = 'gpt-4o-mini'
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 const unlimited = {
@@ -75,18 +75,18 @@ function traceOf({ headers }: Response, of = gateway) {
 
 describe.each([false, true])('a call (streamed: %j)', (stream) => {
   test('whose provider does not answer ends at the first byte’s limit, and so does its connection', async () => {
-    await limits({ first_byte_ms: 150 })
+    await limits({ first_byte_ms: 500 })
     upstream.reply({ hang: true })
+    const started = performance.now()
     const response = await ask(stream)
+    expect(performance.now() - started).toBeGreaterThan(450)
     expect(response.status).toBe(504)
     expect(await errorOf(response)).toMatchObject({ code: 'provider_error', type: 'timeout' })
-    const ms = await closedAfterMs()
-    expect(ms).toBeGreaterThanOrEqual(100)
-    expect(ms).toBeLessThan(150 + slackMs)
+    expect(await closedAfterMs()).toBeLessThan(500 + slackMs)
   })
 
   test('that takes too long altogether ends, and so does its connection', async () => {
-    await limits({ total_ms: 150 })
+    await limits({ total_ms: 1000 })
     upstream.reply({ hang: true })
     const response = await ask(stream)
     expect(response.status).toBe(504)
@@ -95,7 +95,7 @@ describe.each([false, true])('a call (streamed: %j)', (stream) => {
       type: 'timeout',
       module: 'idlekill',
     })
-    expect(await closedAfterMs()).toBeLessThan(150 + slackMs)
+    expect(await closedAfterMs()).toBeLessThan(1000 + slackMs)
     expect(await traceOf(response)).toMatchObject({ status: 'timeout', status_code: 504 })
   })
 
@@ -112,7 +112,7 @@ describe.each([false, true])('a call (streamed: %j)', (stream) => {
   })
 
   test('within every limit is left alone', async () => {
-    await limits({ connect_ms: 5000, first_byte_ms: 5000, idle_ms: 5000, total_ms: 5000 })
+    await limits({ connect_ms: 30_000, first_byte_ms: 30_000, idle_ms: 30_000, total_ms: 30_000 })
     upstream.reply({ content: ['slow ', 'but ', 'steady'], gapMs: 20 })
     const response = await ask(stream)
     expect(response.status).toBe(200)
@@ -131,7 +131,7 @@ test('a limit that is switched off by `none` ends nothing', async () => {
 
 describe('a stream that has begun', () => {
   test('ends with an error in it when its provider falls silent', async () => {
-    await limits({ idle_ms: 120 })
+    await limits({ idle_ms: 1000 })
     upstream.reply({ content: ['one ', 'two '], hangAfter: 3 })
     const started = performance.now()
     const { data: stream, response } = await client.chat.completions
@@ -142,23 +142,23 @@ describe('a stream that has begun', () => {
       (async () => {
         for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
       })(),
-    ).rejects.toThrow(/within 120 ms/)
+    ).rejects.toThrow(/within 1000 ms/)
     expect(text).toBe('one two ')
-    expect(performance.now() - started).toBeLessThan(120 + 2 * slackMs)
+    expect(performance.now() - started).toBeLessThan(1000 + 2 * slackMs)
     await closedAfterMs()
     expect(await traceOf(response)).toMatchObject({ status: 'timeout', status_code: 200 })
   })
 
   test('ends with an error in it at the limit of its time, however lively it is', async () => {
-    await limits({ total_ms: 300, idle_ms: 250 })
-    upstream.reply({ content: Array.from({ length: 400 }, (_, n) => `${n} `), gapMs: 20 })
+    await limits({ total_ms: 1500, idle_ms: 1400 })
+    upstream.reply({ content: Array.from({ length: 1000 }, (_, n) => `${n} `), gapMs: 20 })
     const response = await ask(true)
     expect(response.status).toBe(200)
     const text = await response.text()
     expect(text).toContain('"type":"timeout"')
     expect(text).not.toContain('[DONE]')
     expect(text).not.toContain('finish_reason":"stop"')
-    expect(await closedAfterMs()).toBeLessThan(300 + slackMs)
+    expect(await closedAfterMs()).toBeLessThan(1500 + slackMs)
   })
 
   test('has its connection closed when the client leaves', async () => {

@@ -88,22 +88,22 @@ describe('the time of an answer', () => {
   const late = { code: 'provider_error', type: 'timeout', status: 504, fault: 'timeout', retryable: true }
 
   test('ends one that does not begin', async () => {
-    await expect(answerTo({ hang: true }, { maxTime: 50 })).rejects.toMatchObject(late)
+    await expect(answerTo({ hang: true }, { maxTime: 500 })).rejects.toMatchObject(late)
     await upstream.last().closed
     expect(upstream.last().aborted).toBe(true)
   })
 
   test('ends one that never stops, though it is never silent', async () => {
-    const drip = { chunks: Array.from({ length: 1000 }, () => 'data: x\n\n'), gapMs: 5 }
-    const { size, error } = await read(await answerTo(drip, { maxTime: 200 }))
+    const drip = { chunks: Array.from({ length: 3000 }, () => 'data: x\n\n'), gapMs: 5 }
+    const { size, error } = await read(await answerTo(drip, { maxTime: 1000 }))
     expect(error).toMatchObject(late)
     expect(size).toBeGreaterThan(0)
   })
 
   test('does not end what ended in time', async () => {
-    const answer = await answerTo({ content: 'hi' }, { maxTime: 100 }, false)
+    const answer = await answerTo({ content: 'hi' }, { maxTime: 1000 }, false)
     const body = await answer.whole()
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    await new Promise((resolve) => setTimeout(resolve, 1050))
     expect(await answer.whole()).toEqual(body)
   })
 })
@@ -173,20 +173,21 @@ describe('an answer that was complete before its body ended', () => {
 })
 
 describe('a client whose provider’s answer is beyond its limits', () => {
-  const played = shared(() =>
-    startPlayed({}, (upstream) => ({
-      upstream,
-      // More than comes at once, so that a stream begins before it is too large.
-      config: { answers: { max_size: '512kb', max_time: '1s' } },
-    })),
-  )
-  beforeEach(() => played.upstream.reset())
+  /** A gateway for each limit, so that none ends what the other is to end. */
+  const playedWith = (answers: object) =>
+    shared(() => startPlayed({}, (upstream) => ({ upstream, config: { answers } })))
+  // More than comes at once, so that a stream begins before it is too large.
+  const small = playedWith({ max_size: '512kb' })
+  const quick = playedWith({ max_time: '2s' })
+  beforeEach(() => {
+    for (const played of [small, quick]) played.upstream.reset()
+  })
   const messages = [{ role: 'user' as const, content: 'hi' }]
 
   test.each([
-    ['too large', { content: ['x'.repeat(600_000)] }, 502, 'upstream_error'],
-    ['too slow', { hang: true }, 504, 'timeout'],
-  ])('is told so before the answer begins: %s', async (_, script, status, type) => {
+    ['too large', small, { content: ['x'.repeat(600_000)] }, 502, 'upstream_error'],
+    ['too slow', quick, { hang: true }, 504, 'timeout'],
+  ])('is told so before the answer begins: %s', async (_, played, script, status, type) => {
     for (const stream of [false, true]) {
       played.upstream.reply(script)
       const asked = played.client.chat.completions.create({ model: 'gpt-4o', messages, stream })
@@ -198,9 +199,9 @@ describe('a client whose provider’s answer is beyond its limits', () => {
     `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
 
   test.each([
-    ['too large', { chunks: [event('Well')], endless: event('and so on '.repeat(100)) }, /too large/],
-    ['too slow', { chunks: [event('Well'), event('then')], hangAfter: 1 }, /within 1000 ms/],
-  ])('is told so inside the stream once it has begun: %s', async (_, script, told) => {
+    ['too large', small, { chunks: [event('Well')], endless: event('and so on '.repeat(100)) }, /too large/],
+    ['too slow', quick, { chunks: [event('Well'), event('then')], hangAfter: 1 }, /within 2000 ms/],
+  ])('is told so inside the stream once it has begun: %s', async (_, played, script, told) => {
     played.upstream.reply(script)
     const stream = await played.client.chat.completions.create({ model: 'gpt-4o', messages, stream: true })
     const said: string[] = []
