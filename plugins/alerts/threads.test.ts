@@ -15,6 +15,9 @@ import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 const ruleCount = Number(process.env.ALERT_RULES ?? 15)
 const callCount = Number(process.env.ALERT_CALLS ?? 40)
 
+/** Milliseconds between two looks at what the gateway finds once in a second. */
+const interval = 250
+
 const adminKey = 'sy_admin_test_0123456789abcdefghijklmnop'
 const alertsPath = '/api/observe/alerts'
 
@@ -149,7 +152,8 @@ describe.each([1, 4])('on %i threads', (threads) => {
       await Promise.all(Array.from({ length: Math.min(10, callCount - n) }, (_, i) => call(n + i)))
     for (let n = half; n < ruleCount; n += 1) rules.push(await demand('POST', alertsPath, ruleNumber(n)))
 
-    await expect.poll(async () => (await traces()).length, { timeout: 20_000 }).toBe(callCount)
+    const written = async () => (await send('GET', '/api/observe/traces?limit=500')).body.traces.length
+    await expect.poll(written, { timeout: 20_000, interval }).toBe(callCount)
     const all = await traces()
     const agree = async (): Promise<void> => {
       for (const rule of rules) {
@@ -157,7 +161,10 @@ describe.each([1, 4])('on %i threads', (threads) => {
         const breached = [...expected].filter(([, value]) => isBreach(rule, value)).map(([group]) => group)
         const worst = worstOf(rule, [...expected.values()])
         await expect
-          .poll(async () => [rule.metric, rule.group_by, await openGroups(rule.id)], { timeout: 30_000 })
+          .poll(async () => [rule.metric, rule.group_by, await openGroups(rule.id)], {
+            timeout: 30_000,
+            interval,
+          })
           .toEqual([rule.metric, rule.group_by, breached.toSorted()])
         const state = breached.length > 0 ? 'firing' : worst === undefined ? 'no_data' : 'ok'
         const shown = async () => {
@@ -165,7 +172,7 @@ describe.each([1, 4])('on %i threads', (threads) => {
           const isNear = worst === undefined ? last === null : Math.abs(last - worst) <= 0.023 * worst + 1e-9
           return [rule.metric, state, isNear || last]
         }
-        await expect.poll(shown, { timeout: 30_000 }).toEqual([rule.metric, state, true])
+        await expect.poll(shown, { timeout: 30_000, interval }).toEqual([rule.metric, state, true])
       }
     }
     const firedIds = () =>
@@ -185,7 +192,7 @@ describe.each([1, 4])('on %i threads', (threads) => {
     }
     await agree()
     await expect
-      .poll(async () => [await entries(), firedIds()], { timeout: 20_000 })
+      .poll(async () => [await entries(), firedIds()], { timeout: 20_000, interval })
       .toSatisfy(([a, b]) => a.join() === b.join())
     const before = counts()
     await gateway.end('SIGKILL')
