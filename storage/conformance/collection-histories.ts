@@ -75,8 +75,9 @@ export function collectionHistories(open: OpenEngine): void {
                 case 'reopen':
                   items = (await reopen()).collection('items', itemOptions)
               }
-              await model.check(items)
+              await model.checkWhole(items)
             }
+            await model.check(items)
           }),
         ),
         { numRuns: 25 },
