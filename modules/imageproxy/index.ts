@@ -50,6 +50,7 @@ export default defineModule({
       log.warn(missing)
       return { pure: true, request: refuseImages }
     }
+    const draw = (bytes: Buffer) => cleaned(lib, bytes, max_side)
     const source = new ImageSource({
       fetch,
       maxBytes: max_bytes,
@@ -79,7 +80,7 @@ export default defineModule({
       const name = `${max_side} ${content}`
       const same = drawn.get(name)
       if (same) return same
-      const image = await turns.take(() => cleaned(lib, bytes, max_side))
+      const image = await turns.take(() => draw(bytes))
       drawn.set(name, image)
       return image
     }

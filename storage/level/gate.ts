@@ -72,7 +72,7 @@ export class Gate {
   }
 
   #held(): PromiseWithResolvers<void> | undefined {
-    return this.#hold ?? (this.#outer ? this.#outer.#held : undefined)
+    return this.#hold ?? (this.#outer ? this.#outer.#held() : undefined)
   }
 
   #emptied(): Promise<void> {

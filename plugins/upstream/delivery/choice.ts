@@ -32,7 +32,8 @@ export function usableRoutes(
   const found = routes.map(({ provider }) =>
     userId === undefined ? undefined : keys.find(userId, provider.name),
   )
-  if (found.every((own) => !(own instanceof Promise))) return usableWith(routes, found)
+  if (found.every((own): own is Credential | undefined => !(own instanceof Promise)))
+    return usableWith(routes, found)
   return Promise.all(found.map(orUnreadable)).then((own) => usableWith(routes, own))
 }
 

@@ -54,7 +54,7 @@ class Scan {
   readonly #pieces = new Pieces()
   /** Where the bytes in their order are. */
   readonly #ordered: Buffer
-  #bytes = Buffer.alloc(0)
+  #bytes: Buffer = Buffer.alloc(0)
   #at = 0
   #end = 0
   /** The last piece of the value that was passed last, where it has pieces. */

@@ -13,7 +13,7 @@ export class Fields {
   #table = new Int32Array(64 * width)
   /** The fields by their names, as far as they have been sorted. */
   #order = new Int32Array(64)
-  #bytes = Buffer.alloc(0)
+  #bytes: Buffer = Buffer.alloc(0)
   #count = 0
 
   clear(bytes: Buffer): void {
