@@ -66,12 +66,7 @@ export function destinationOf(call: Call, { directory, keys, on, ownKey }: Parts
   return search(0)
 }
 
-function chosenOf(
-  call: Call,
-  routes: readonly Route[],
-  keys: KeyStore,
-  on: Parts['on'],
-): Awaitable<Chosen> {
+function chosenOf(call: Call, routes: readonly Route[], keys: KeyStore, on: Parts['on']): Awaitable<Chosen> {
   const chosen = (usable: readonly Usable[]): Chosen => {
     if (usable.length === 0) throw unusable(routes[0]!)
     const { route, keys } = chosenRoute(call, usable, on)
