@@ -15,9 +15,15 @@ export class Deadlines {
     return new Promise((resolve, reject) => {
       const countdown = this.overdue(reject)
       countdown.set(this.limitMs)
-      const clear = (): void => countdown.clear()
-      promise.then(clear, clear)
-      promise.then(resolve, reject)
+      const done = (value: T): void => {
+        countdown.clear()
+        resolve(value)
+      }
+      const failed = (error: unknown): void => {
+        countdown.clear()
+        reject(error)
+      }
+      promise.then(done, failed)
     })
   }
 
