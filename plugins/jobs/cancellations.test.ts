@@ -1,39 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { JobDefinition, Store } from '#kernel'
-import type { Engine } from '../../storage/index.ts'
-import { openLevel } from '../../storage/level.ts'
-import { type JobsProcess, Owner, openJobs } from '../../test/jobs.ts'
+import type { JobDefinition } from '#kernel'
+import { type JobsProcess, Owner } from '../../test/jobs.ts'
+import { JobsEngine } from '../../test/jobs-engine.ts'
 
-let folder: string
-let engine: Engine
-let parts = 0
-const opened: JobsProcess[] = []
+const jobsEngine = new JobsEngine()
+const { newStore } = jobsEngine
 
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-cancellations-'))
-  engine = await openLevel(folder)
-})
-
-afterAll(async () => {
-  for (const { close } of opened) await close()
-  await engine.close()
-  await rm(folder, { recursive: true, force: true })
-})
-
-const newStore = (): Store => {
-  parts += 1
-  return engine.namespace(`part-${parts}`)
-}
-
-async function open(store = newStore()): Promise<JobsProcess> {
-  const made = await openJobs(store)
-  opened.push(made)
-  return made
-}
+const open = (store = newStore()): Promise<JobsProcess> => jobsEngine.open(store)
 
 const input = z.strictObject({ n: z.number() })
 type Definition = JobDefinition<z.infer<typeof input>, { at: number }>

@@ -1,34 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { CronOptions, Job, Store } from '#kernel'
-import type { Engine } from '../../storage/index.ts'
-import { openLevel } from '../../storage/level.ts'
-import { type JobsProcess, Owner, openJobs } from '../../test/jobs.ts'
+import { type JobsProcess, Owner } from '../../test/jobs.ts'
+import { JobsEngine } from '../../test/jobs-engine.ts'
 import { cancel } from './changes.ts'
 import { tidy } from './tidy.ts'
 
-let folder: string
-let engine: Engine
-let parts = 0
-const opened: JobsProcess[] = []
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-cron-'))
-  engine = await openLevel(folder)
-})
-
-afterAll(async () => {
-  for (const { close } of opened) await close()
-  await engine.close()
-  await rm(folder, { recursive: true, force: true })
-})
-
-const newStore = (): Store => {
-  parts += 1
-  return engine.namespace(`part-${parts}`)
-}
+const jobsEngine = new JobsEngine()
+const { newStore } = jobsEngine
 
 const at = (text: string): number => Date.parse(text)
 
@@ -46,8 +24,7 @@ class Wall {
   }
 
   async start(): Promise<void> {
-    this.process = await openJobs(this.store, { now: () => this.now })
-    opened.push(this.process)
+    this.process = await jobsEngine.open(this.store, { now: () => this.now })
   }
 
   cron(schedule: string, options?: CronOptions): void {

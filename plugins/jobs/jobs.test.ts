@@ -1,40 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import type { JobQueue, JobRecord, Store } from '#kernel'
-import type { Engine } from '../../storage/index.ts'
-import { openLevel } from '../../storage/level.ts'
-import { type JobsProcess, Owner, openJobs } from '../../test/jobs.ts'
+import type { JobQueue, JobRecord } from '#kernel'
+import { type JobsProcess, Owner } from '../../test/jobs.ts'
+import { JobsEngine } from '../../test/jobs-engine.ts'
 import { tidy } from './tidy.ts'
 
-let folder: string
-let engine: Engine
-let parts = 0
-const opened: JobsProcess[] = []
-
-const newStore = (): Store => {
-  parts += 1
-  return engine.namespace(`part-${parts}`)
-}
-
-async function open(...given: Parameters<typeof openJobs>): Promise<JobsProcess> {
-  const made = await openJobs(...given)
-  opened.push(made)
-  return made
-}
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-jobs-'))
-  engine = await openLevel(folder)
-})
-
-afterAll(async () => {
-  for (const { close } of opened) await close()
-  await engine.close()
-  await rm(folder, { recursive: true, force: true })
-})
+const jobsEngine = new JobsEngine()
+const { newStore, open } = jobsEngine
 
 /** The job, once it stands so. */
 async function become(queue: JobQueue<never>, id: string, status: JobRecord['status']): Promise<JobRecord> {
@@ -78,7 +50,7 @@ test('a job in a transaction is added with the rest of it, or not at all', async
   const store = newStore()
   const { jobs } = await open(store)
   const queue = jobs.define(new Owner(), 'told', { input, run: () => 'done' })
-  const things = engine.namespace('somebody-else').collection('things', { schema: z.string() })
+  const things = jobsEngine.engine.namespace('somebody-else').collection('things', { schema: z.string() })
   await store.transaction((transaction) => {
     transaction.put(things, 'a', 'made')
     queue.addIn(transaction, { n: 1 }, { id: 'a' })
@@ -388,7 +360,7 @@ test('jobs that ended are forgotten when they are too old or too many, with thei
   ])
   await tidy(state, table, clock.at + 24 * 3_600_000 - 1_500)
   expect((await queue.list()).items.map(({ id }) => id)).toEqual(['test.kept:4'])
-  const contents = await engine.contents(`part-${parts}`)
+  const contents = await jobsEngine.engine.contents(jobsEngine.part)
   expect(contents.map(({ path: at, entries }) => [at.split('/').at(-1), entries])).toEqual(
     expect.arrayContaining([
       ['jobs', 1],

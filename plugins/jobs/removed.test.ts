@@ -1,44 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Store } from '#kernel'
 import { createLog } from '../../gateway/log.ts'
-import type { Engine } from '../../storage/index.ts'
-import { openLevel } from '../../storage/level.ts'
-import { type JobsProcess, Owner, openJobs } from '../../test/jobs.ts'
+import { type JobsProcess, Owner } from '../../test/jobs.ts'
+import { JobsEngine } from '../../test/jobs-engine.ts'
 import { goneMs, RemovedPlugins } from './removed.ts'
 
 const dayMs = 24 * 3_600_000
 
-let folder: string
-let engine: Engine
-let parts = 0
-const opened: JobsProcess[] = []
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-removed-'))
-  engine = await openLevel(folder)
-})
-
-afterAll(async () => {
-  for (const { close } of opened) await close()
-  await engine.close()
-  await rm(folder, { recursive: true, force: true })
-})
-
-const newStore = (): Store => {
-  parts += 1
-  return engine.namespace(`part-${parts}`)
-}
+const jobsEngine = new JobsEngine()
+const { newStore } = jobsEngine
 
 /** Jobs with a clock of their own, beside plugins that are there or not. */
 async function open(store = newStore(), there: readonly string[] = []) {
   const clock = { at: Date.parse('2026-03-01T12:00:00Z') }
   const now = () => clock.at
-  const made = await openJobs(store, { now })
-  opened.push(made)
+  const made = await jobsEngine.open(store, { now })
   const plugins = new Set(there)
   const removed = new RemovedPlugins({
     ...made,
@@ -123,7 +99,7 @@ test('ended jobs of a plugin that was removed go by the usual age, with all that
   expect((await queue.list()).items.map(({ id }) => id)).toEqual(['gone.work:waits'])
   await tidyAfter(goneMs)
   expect((await queue.list()).items).toEqual([])
-  const entries = (await engine.contents(`part-${parts}`)).map(({ entries }) => entries)
+  const entries = (await jobsEngine.engine.contents(jobsEngine.part)).map(({ entries }) => entries)
   expect(entries.every((count) => count === 0)).toBe(true)
 })
 
