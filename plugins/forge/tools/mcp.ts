@@ -13,10 +13,11 @@ interface Server {
   readonly signal: AbortSignal
   /** Bytes of an answer. */
   readonly mostBytes: number
+  /** Of the gateway, for the server to know who asks. */
+  readonly version: string
 }
 
 const newestProtocol = '2025-06-18'
-const client = { name: 'switchyard', version: '1.0.0' }
 /** Milliseconds that the end of a session may take, for which nobody waits. */
 const endMs = 5000
 
@@ -37,7 +38,8 @@ const used = z.object({
  * content is left out. Throws a `StepFault`.
  */
 export async function useMcpTool(server: Server, name: string, args: Value): Promise<Value> {
-  const said = { protocolVersion: newestProtocol, capabilities: {}, clientInfo: client }
+  const clientInfo = { name: 'switchyard', version: server.version }
+  const said = { protocolVersion: newestProtocol, capabilities: {}, clientInfo }
   const { result, session } = await ask(server, 1, 'initialize', said)
   const { protocolVersion } = checked(welcome, result)
   const headers = {

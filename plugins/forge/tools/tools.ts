@@ -182,7 +182,8 @@ export class Tools {
     // Another place that a service names must not get the credentials.
     const asked: typeof fetch = (url, init) => fetch(url, { ...init, redirect: 'manual' })
     if (row.type === 'mcp') {
-      const server = { fetch: asked, url: body.url, headers, signal, mostBytes }
+      const { version } = this.#context.use(kernelServices.runtime)
+      const server = { fetch: asked, url: body.url, headers, signal, mostBytes, version }
       return useMcpTool(server, body.tool ?? row.slug, args)
     }
     const output = await runHttp(asked, requestOf(body, headers, args), signal, mostBytes)
