@@ -135,7 +135,6 @@ export default defineArea({
       const trace = record(traces, settled, rules)
       finished(trace)
       context.emit(CallTraced, { trace }, { cause: settled.call })
-      keepArrangement(settled.call.context.generation)
     })
     context.on(ModuleChanged, (data) =>
       live(() => ({ event: 'module.changed', userId: null, data: () => data })),
