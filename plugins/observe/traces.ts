@@ -13,6 +13,7 @@ import {
 } from '#kernel'
 import { Expiry, nanoOf, type Seal } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
+import { type SearchedFrom, type SearchPage, searchBodies } from './body-search.ts'
 import { Cells, everybody, minutesBefore, quartersBefore } from './cells.ts'
 import { fields, numbers } from './fields.ts'
 import { Repeats } from './repeats.ts'
@@ -41,14 +42,6 @@ export interface TraceFilter {
   readonly min_cost?: number | undefined
   /** In milliseconds. */
   readonly min_latency?: number | undefined
-}
-
-/** A page of a search through bodies, which ends when its time is over. */
-export interface SearchPage extends Page<TraceRow> {
-  /** Traces that were looked at, newest first. */
-  readonly searched: number
-  /** Whether that was all of them. */
-  readonly complete: boolean
 }
 
 const hourMs = 3_600_000
@@ -165,50 +158,10 @@ export class Traces {
     return { traces, after: (last && (await this.#log.placeOf(last.id))) ?? after }
   }
 
-  /**
-   * Traces whose stored bodies hold a text, whatever its case. There is no index of texts: bodies are read newest
-   * first until the time is over, and the page says how far that was. The next one goes on from there, and its total counts
-   * those of the pages before it.
-   */
-  async search(
-    filter: TraceFilter,
-    text: string,
-    { limit = Number.POSITIVE_INFINITY, offset = 0, after }: PageOptions,
-    budgetMs: number,
-  ): Promise<SearchPage> {
-    const wanted = JSON.stringify(text).slice(1, -1).toLowerCase()
-    const ends = performance.now() + budgetMs
-    const items: TraceRow[] = []
-    const { before, place } = searchedBefore(after)
-    let found = 0
-    let searched = 0
-    let last: TraceRow | undefined
-    for await (const row of this.scan(filter, place)) {
-      if (performance.now() > ends) {
-        const isFull = items.length === limit
-        const next = await this.#nextAfter(
-          isFull ? items.at(-1) : last,
-          before + (isFull ? offset + limit : found),
-        )
-        return { items, total: before + found, searched, complete: false, ...next }
-      }
-      searched += 1
-      last = row
-      const stored = row.bodies === 'stored' ? await this.#log.body(row.id) : undefined
-      const body = stored && (await this.#seals.tryOpen(stored))
-      if (!body?.toLowerCase().includes(wanted)) continue
-      if (found >= offset && items.length < limit) items.push(row)
-      found += 1
-    }
-    const given = offset + items.length
-    const next = found > given ? await this.#nextAfter(items.at(-1), before + given) : {}
-    return { items, total: before + found, searched, complete: true, ...next }
-  }
-
-  /** Where a search goes on: behind a trace, up to which so many were found. */
-  async #nextAfter(row: TraceRow | undefined, found: number): Promise<Pick<Page<TraceRow>, 'next'>> {
-    const place = row && (await this.#log.placeOf(row.id))
-    return place === undefined ? {} : { next: `${found}.${place}` }
+  /** Traces whose stored bodies hold a text, as `searchBodies` finds them. */
+  search(filter: TraceFilter, text: string, page: PageOptions, budgetMs: number): Promise<SearchPage> {
+    const rows = (place: SearchedFrom) => this.scan(filter, place)
+    return searchBodies({ log: this.#log, seals: this.#seals, rows }, text, page, budgetMs)
   }
 
   /**
@@ -270,10 +223,4 @@ export class Traces {
       ...(to === undefined ? {} : { to }),
     }
   }
-}
-
-/** How many a search had found before the place that a page said. */
-function searchedBefore(next: string | undefined): { before: number; place: Pick<PageOptions, 'after'> } {
-  const [, found, after] = /^(\d{1,15})\.(.+)$/.exec(next ?? '') ?? [undefined, '0', next]
-  return { before: Number(found), place: after === undefined ? {} : { after } }
 }
