@@ -22,7 +22,10 @@ export interface LedgerDraft {
   /** A verb: `create`, `erase`, `block`. */
   readonly action: string
   readonly resource?: LedgerResource | undefined
-  /** Facts that tell nothing of a person beyond ids, at most 60,000 characters as JSON. Use whole numbers: others can verify these in any language. */
+  /**
+   * Facts that tell nothing of a person beyond ids, at most 60,000 characters as JSON. Use whole numbers: others can verify these in any
+   * language. `record` repairs what has no canonical form (RFC 8785), as it does for `digests`; `append` refuses it.
+   */
   readonly detail?: Readonly<Record<string, unknown>>
   /**
    * JSON of which the detail has the SHA-256 under these names: that of its canonical form (RFC 8785), in hexadecimal. Half

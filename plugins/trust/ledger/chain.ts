@@ -18,7 +18,7 @@ import type { End } from './end.ts'
 import { link } from './linking/link.ts'
 import { newLedger } from './new-ledger.ts'
 import { matches } from './query.ts'
-import { type Recorded, recordedOf } from './recorded.ts'
+import { checkedOf, type Recorded, recordedOf } from './recorded.ts'
 import { Recorder } from './recorder.ts'
 import { entriesOf, type Segment } from './segment.ts'
 import { Segments, segmentSchema } from './segments.ts'
@@ -104,7 +104,7 @@ export class Chain implements Ledger {
   async #recordedAtOnce(draft: LedgerDraft, source: LedgerEntry['source']): Promise<Recorded> {
     const { digests = {}, ...known } = await this.#withoutPersons(draft)
     const hashes = Object.entries(digests).map(([name, json]) => [name, digestOf(json)])
-    return recordedOf({ ...known, detail: { ...known.detail, ...Object.fromEntries(hashes) } }, source)
+    return checkedOf({ ...known, detail: { ...known.detail, ...Object.fromEntries(hashes) } }, source)
   }
 
   #segmentOf(recorded: Recorded, last: End = newLedger()): Segment {

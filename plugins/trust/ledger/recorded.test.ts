@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalJson } from '#kit'
 import { bytesOf } from './draft-bytes.ts'
+import { hashOf } from './end.ts'
 import { link } from './linking/link.ts'
 import { newLedger } from './new-ledger.ts'
-import { recordedOf } from './recorded.ts'
+import { checkedOf, recordedOf } from './recorded.ts'
 import { entriesOf } from './segment.ts'
 
 const draft = (detail: Record<string, unknown>, digests: Record<string, string>) => ({
@@ -21,13 +22,16 @@ test('an entry has all details and the hashes of all texts, whatever they are', 
   const json = fc.jsonValue().map((value) => JSON.stringify(value))
   fc.assert(
     fc.property(fc.dictionary(word, word), fc.dictionary(word, json), (detail, digests) => {
-      const recorded = recordedOf(draft(detail, digests), 'gateway')
       const made = Object.entries(digests).map(([name, text]) => [
         name,
         hash('sha256', canonicalJson(JSON.parse(text))),
       ])
-      const { entries } = link(bytesOf(recorded), newLedger())
-      expect(entriesOf(entries!)[0]!.detail).toEqual({ ...detail, ...Object.fromEntries(made) })
+      for (const recorded of [checkedOf, recordedOf]) {
+        const { entries } = link(bytesOf(recorded(draft(detail, digests), 'gateway')), newLedger())
+        const [entry] = entriesOf(entries!)
+        expect(entry!.detail).toEqual({ ...detail, ...Object.fromEntries(made) })
+        expect(hashOf(entry!)).toBe(entry!.hash)
+      }
     }),
     {
       examples: [

@@ -6,7 +6,10 @@ import { hole } from './draft-bytes.ts'
 export interface Recorded {
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** The canonical JSON of the entry, with holes for what is not known yet: its place and its hashes. */
+  /**
+   * JSON of the entry, with holes for what is not known yet: its place and its hashes. It gets its canonical form where the entry is
+   * linked.
+   */
   readonly json: string
   /** The JSON whose hashes these are, by the order of their names. */
   readonly digests: readonly string[]
@@ -18,11 +21,23 @@ const mostCharacters = 65_536
 const placeCharacters = 300
 const hashCharacters = 64
 
-/** Throws a bad request for what no entry can hold. */
-export function recordedOf(draft: ImpersonalDraft, source: LedgerEntry['source'], at = Date.now()): Recorded {
+/** Throws a bad request for what has no canonical JSON, and so is not what an entry would say. */
+export const checkedOf = (draft: ImpersonalDraft, source: LedgerEntry['source']): Recorded =>
+  recordedOf(draft, source, Date.now(), checkedJson)
+
+/**
+ * Throws a bad request for what is too long. `jsonOf` may leave half characters and numbers that are not finite as `JSON.stringify`
+ * writes them: the entry has them repaired.
+ */
+export function recordedOf(
+  draft: ImpersonalDraft,
+  source: LedgerEntry['source'],
+  at = Date.now(),
+  jsonOf: (entry: Readonly<Record<string, unknown>>) => string = JSON.stringify,
+): Recorded {
   const { actor, action, event_type, resource, trace_id, verdict, digests = {} } = draft
   const names = namesOf(digests)
-  // In the order of canonical JSON, which makes it cheaper.
+  // In the order of canonical JSON, which makes linking cheaper.
   const json = jsonOf({
     action,
     actor: { id: actor.id, type: actor.type },
@@ -59,7 +74,7 @@ function withHoles(detail: ImpersonalDraft['detail'], names: readonly string[]):
   return holes
 }
 
-function jsonOf(entry: Readonly<Record<string, unknown>>): string {
+function checkedJson(entry: Readonly<Record<string, unknown>>): string {
   try {
     return canonicalJson(entry)
   } catch (error) {

@@ -100,6 +100,7 @@ test.each([
   ['more behind its end', '1,2'],
   ['nothing', ''],
   ['half a word', 'tru'],
+  ['a word with a sign', '-false'],
 ])('another form is left to others: %s', (_, text) => {
   expect(ordered(text)).toBeUndefined()
 })

@@ -83,7 +83,8 @@ class Scan {
     if (byte === quote) return this.#passesText() ? none : refused
     if (byte === openObject) return depth < deepest ? this.#object(depth + 1) : refused
     if (byte === openList) return depth < deepest ? this.#list(depth + 1) : refused
-    return this.#passesNumber() || this.#passesWord() ? none : refused
+    const isPassed = byte === minus || isDigit(byte) ? this.#passesNumber() : this.#passesWord()
+    return isPassed ? none : refused
   }
 
   /** The byte that comes next; behind the end one that nothing begins with. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
+import { repairedJson } from '#kit'
 import type { ByteReader, ByteWriter } from '../byte-writer.ts'
-import { digestOf } from '../digest.ts'
 import { readDrafts } from '../draft-bytes.ts'
 import { type End, idOf } from '../end.ts'
 import { canonicalBytes } from './canonical-bytes.ts'
@@ -45,44 +45,40 @@ export class Linking {
       if (digest !== undefined) hashes.push(digest)
     }
     if (hashes.length < digests) return false
-    this.#place(start, end, at, hashes)
+    this.#place(canonicalOf(drafts.bytes, start, end), at, hashes)
     return true
   }
 
   /** The hash of the text that comes next; undefined for what is no JSON. */
   #digest(): string | undefined {
-    const { bytes } = this.#drafts
     const start = this.#drafts.text()
-    const end = this.#drafts.at
-    const canonical = canonicalBytes(bytes, start, end)
-    if (canonical) return hash('sha256', canonical)
     try {
-      return digestOf(bytes.toString('utf8', start, end))
+      return hash('sha256', canonicalOf(this.#drafts.bytes, start, this.#drafts.at))
     } catch {
       return undefined
     }
   }
 
-  /** Writes the entry that these bytes are of, with what stands in its holes, behind the last one. */
-  #place(start: number, end: number, at: number, hashes: readonly string[]): void {
+  /** Writes the entry that this JSON is of, with what stands in its holes, behind the last one. */
+  #place(draft: Buffer, at: number, hashes: readonly string[]): void {
     const lines = this.#lines
     const { ledger, hash: last } = this.end
     const created_at = this.#timeOf(at)
     const seq = this.end.seq + 1
     if (this.count > 0) lines.ascii('\n')
     const first = lines.length
-    let from = this.#copyToHole(start)
+    let from = this.#copyToHole(draft, 0)
     lines.ascii(`"${created_at}"`)
     for (const digest of hashes) {
-      from = this.#copyToHole(from)
+      from = this.#copyToHole(draft, from)
       lines.ascii(`"${digest}"`)
     }
-    from = this.#copyToHole(from)
+    from = this.#copyToHole(draft, from)
     // An id, a hash and a time have no character that JSON would escape.
     lines.ascii(`"${idOf(ledger, seq)}","ledger":"${ledger}","prev_hash":"${last}"`)
-    from = this.#copyToHole(from)
+    from = this.#copyToHole(draft, from)
     lines.ascii(String(seq))
-    lines.copy(this.#drafts.bytes, from, end)
+    lines.copy(draft, from, draft.length)
     const own = hash('sha256', lines.bytes.subarray(first))
     lines.cut(lines.length - 1)
     lines.ascii(`,"hash":"${own}"}`)
@@ -91,8 +87,7 @@ export class Linking {
   }
 
   /** Writes what comes before the next hole. Returns where it goes on behind the hole. */
-  #copyToHole(from: number): number {
-    const { bytes } = this.#drafts
+  #copyToHole(bytes: Buffer, from: number): number {
     const hole = this.#hole
     let at = from
     do at = bytes.indexOf(hole[0]!, at) + 1
@@ -110,6 +105,12 @@ export class Linking {
     }
     return this.end.created_at > this.#time ? this.end.created_at : this.#time
   }
+}
+
+/** The canonical JSON of some JSON, repaired where it has no such form. Throws for what is no JSON. The next call may write over it. */
+function canonicalOf(bytes: Buffer, start: number, end: number): Buffer {
+  const text = (): string => repairedJson(JSON.parse(bytes.toString('utf8', start, end)))
+  return canonicalBytes(bytes, start, end) ?? Buffer.from(text())
 }
 
 function isAt(bytes: Buffer, what: Buffer, at: number): boolean {
