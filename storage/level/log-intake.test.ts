@@ -56,7 +56,7 @@ test.for([
 
 test('many rows, or large ones, are written at once, and the wait ends with them', async () => {
   const { intake, seen, append } = opened()
-  append(511)
+  append(127)
   expect(seen.writes).toBe(0)
   append(1)
   expect([seen.writes, vi.getTimerCount()]).toEqual([1, 0])
@@ -89,7 +89,7 @@ test('what is refused is tried again in a second, however many rows come, and re
 
   intake.resume()
   expect(intake.isPostponed).toBe(false)
-  append(512)
+  append(128)
   expect(seen.writes).toBe(4)
 })
 

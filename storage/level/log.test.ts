@@ -124,7 +124,7 @@ test.skipIf(!hasFullDevice)('while the disk refuses writes a log answers, and wa
     await vi.waitFor(() => expect(log.status()).toMatchObject({ depth: 0, dropped: 0 }), 10_000)
     expect(await idsOf(log)).toEqual([0, 1, 2])
     // As many rows as these are written at once again.
-    for (let n = 0; n < 512; n++) log.append(event(100 + n))
+    for (let n = 0; n < 128; n++) log.append(event(100 + n))
     await vi.waitFor(() => expect(log.status().depth).toBe(0), 10_000)
   }),
 )
