@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 
 /** What an upstream saw of one request, for a test to assert on. */
 export interface RecordedRequest {
-  /** Its place among the requests, from 1. */
+  /** Its place among the requests of its method, from 1: a gateway that looks at its models now and then changes no id of an answer. */
   readonly ordinal: number
   readonly method: string
   /** Without the query. */

@@ -207,3 +207,12 @@ test('requests over one connection carry its number', async () => {
   await chat()
   expect(upstream.requests.map(({ connection }) => connection)).toEqual([1, 1, 2])
 })
+
+test('a list of models in between changes no id of an answer', async () => {
+  const idOf = async (response: Response) => ((await response.json()) as { id: string }).id
+  const plain = await idOf(await chat())
+  upstream.reset()
+  await fetch(`${upstream.baseUrl()}/models`, { headers: { authorization: 'Bearer sk-test' } })
+  expect(await idOf(await chat())).toBe(plain)
+  expect(await idOf(await chat())).not.toBe(plain)
+})

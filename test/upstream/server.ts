@@ -59,7 +59,8 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     const connection = connections.number(request.socket)
     const rawBody = await text(request).catch(() => undefined)
     if (rawBody === undefined) return
-    const recording = new Recording(request, response, { rawBody, ordinal: requests.length + 1, connection })
+    const ordinal = requests.filter(({ method }) => method === request.method).length + 1
+    const recording = new Recording(request, response, { rawBody, ordinal, connection })
     requests.push(recording)
     for (const waiter of waiting) if (waiter.n === requests.length) waiter.resolve(recording)
     const wire = wires.find((wire) => wire.serves(recording)) ?? wires[0]
