@@ -175,6 +175,10 @@ test('the figures and the chart of the overview are those of the API', async () 
     (await cells.allTextContents()).map(Number).reduce((total, requests) => total + requests, 0)
   await expect.poll(sum).toBe(body.total_requests)
   expect(await page.locator('figure canvas').count()).toBe(4)
+  const averages = page.locator('figure', { hasText: 'Latency' }).locator('.unseen tbody td:nth-child(3)')
+  const requests = await cells.allTextContents()
+  const isTold = (await averages.allTextContents()).map((text) => text !== '–')
+  expect(isTold).toEqual(requests.map((text) => text !== '0'))
 })
 
 test('charts are drawn also where the browser calls no language its own', async () => {

@@ -64,6 +64,9 @@ function Figures({ data }) {
 function Charts({ points }) {
   const times = points.map(({ bucket }) => bucket)
   const of = (/** @type {string} */ field) => points.map((point) => point[field])
+  // A time without calls has no latency, which is not one of zero.
+  const latency = (/** @type {string} */ field) =>
+    points.map((point) => (point.requests === 0 ? null : point[field]))
   return html`
     <div class="grid">
       <${TimeChart}
@@ -80,8 +83,8 @@ function Charts({ points }) {
         title="Latency"
         times=${times}
         lines=${[
-          { label: 'p95', values: of('p95_latency_ms'), color: '--warn' },
-          { label: 'Average', values: of('avg_latency_ms'), color: '--accent' },
+          { label: 'p95', values: latency('p95_latency_ms'), color: '--warn' },
+          { label: 'Average', values: latency('avg_latency_ms'), color: '--accent' },
         ]}
         format=${duration}
       />

@@ -96,12 +96,27 @@ function optionsOf(element, lines, format) {
         stroke: colorOf(element, color),
         fill: colorOf(element, color, 0.12),
         width: 2,
-        points: { show: false },
+        points: {
+          show: true,
+          size: 6,
+          fill: colorOf(element, color),
+          filter: (/** @type {UPlot} */ plot, /** @type {number} */ line) =>
+            aloneIn([...(plot.data[line] ?? [])]),
+        },
         value: (/** @type {UPlot} */ _, /** @type {number | null} */ value) => format(value),
       })),
     ],
   }
 }
+
+/**
+ * The places of numbers that have none beside them, so that no line shows them.
+ * @param {readonly (number | null | undefined)[]} values
+ */
+const aloneIn = (values) =>
+  values.flatMap((value, at) =>
+    value != null && values[at - 1] == null && values[at + 1] == null ? [at] : [],
+  )
 
 /**
  * Amounts beside their names, the largest first.
