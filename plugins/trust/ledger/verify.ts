@@ -70,8 +70,10 @@ export class Verifier {
       }
       if (start === this.#good) this.#good = place
       const all = await this.#parts.checkpoints.all()
+      // Some may be of what has come since the walk began.
+      const now = await this.#parts.segments.end()
       const within = all.filter(({ seq }) => seq >= first && seq <= (to_seq ?? seq))
-      for (const checkpoint of within) await this.#compare(checkpoint, end)
+      for (const checkpoint of within) await this.#compare(checkpoint, now)
       compared = within.length
     } catch (error) {
       broken = brokenBy(error)
