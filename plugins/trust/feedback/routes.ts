@@ -59,6 +59,7 @@ export function addFeedbackRoutes(context: Context<unknown>, feedback: FeedbackS
         trace_id: traceId,
         author: principal!.userId ?? principal!.keyId,
         user_id: principal!.userId,
+        tenant: principal!.tenant,
         source_user_id: sourceUserOf(trace),
         ...rest,
         ...(rating !== undefined && { rating, scale: on!, score: scoreOf(rating, on!) }),
@@ -124,7 +125,7 @@ export function addFeedbackRoutes(context: Context<unknown>, feedback: FeedbackS
         const { id: _, created_at, updated_at, ...said } = await openedWords(row, seals)
         const next = saidAfter(said, body)
         demandOpinion(next)
-        const author = { userId: row.user_id, tenant: principal!.tenant }
+        const author = { userId: row.user_id, tenant: row.tenant ?? principal!.tenant }
         const changed = await feedback.change(row, await sealedWords(next, seals, author))
         if (changed) return itemOf(await openedWords(changed, seals))
       }

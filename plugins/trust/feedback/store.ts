@@ -20,6 +20,8 @@ const row = z.object({
   /** The user or the admin key that said it: each has one opinion of a call. */
   author: z.string(),
   user_id: text,
+  /** Of the user that said it. */
+  tenant: text,
   /** The user whose call it is about. */
   source_user_id: text,
   rating: z.number().optional(),
