@@ -60,7 +60,9 @@ for await (const text of linesOf(file)) {
   }
 }
 if (!end) fail('the manifest is missing')
-const { manifest, public_key, signature } = end
+const { manifest, public_key, signature, ...others } = end
+const { key_id, signature: signed, ...beside } = signature
+if (Object.keys({ ...others, ...beside }).length > 0) fail('something stands beside the manifest')
 for (const { name, count, sha256 } of manifest.sections) {
   const part = found.get(name) ?? { count: 0, hash: createHash('sha256') }
   if (part.count !== count || part.hash.digest('hex') !== sha256) fail(`the section ${name} was changed`)
@@ -71,14 +73,10 @@ if (entry && entry.hash !== manifest.ledger_range?.head_hash) fail('the ledger e
 const key = createPublicKey(public_key)
 const { crv, kty, x } = key.export({ format: 'jwk' })
 const id = createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url')
-if (id !== signature.key_id || key.export({ format: 'pem', type: 'spki' }) !== public_key)
-  fail('the key was changed')
+if (id !== key_id || key.export({ format: 'pem', type: 'spki' }) !== public_key) fail('the key was changed')
 if (keysFile && !JSON.parse(readFileSync(keysFile, 'utf8')).keys.some((known) => known.id === id))
   fail('the key is unknown')
-const bytes = Buffer.from(signature.signature, 'base64url')
-if (
-  bytes.toString('base64url') !== signature.signature ||
-  !verify(null, Buffer.from(canonical(manifest)), key, bytes)
-)
+const bytes = Buffer.from(signed, 'base64url')
+if (bytes.toString('base64url') !== signed || !verify(null, Buffer.from(canonical(manifest)), key, bytes))
   fail('the signature is not of this manifest')
 console.log(`valid: ${manifest.event_count} items in ${manifest.sections.length} sections, signed by ${id}`)

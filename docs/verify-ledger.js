@@ -60,13 +60,24 @@ function takeCheckpoint({ created_at, head_hash, ledger, seq, key_id, signature 
 }
 
 for await (const text of linesOf(file)) {
-  const line = JSON.parse(text)
+  let line
+  try {
+    line = JSON.parse(text)
+  } catch {
+    fail('a line is no JSON')
+  }
+  // So a field that is there twice is noticed: others may read the first.
+  if (JSON.stringify(line) !== text) fail('a line was changed')
+  if (!exported && !line.export) fail('it does not begin with what was exported')
   if (line.export) {
+    if (exported) fail('it begins twice')
     exported = line.export
     if (keysFile) exported.keys = JSON.parse(readFileSync(keysFile, 'utf8')).keys
   } else if (line.entry) takeEntry(line.entry)
   else takeCheckpoint(line.checkpoint)
 }
-if (last && last.seq !== exported.to_seq)
-  fail(`the export ends with entry ${last.seq}, and names ${exported.to_seq}`)
+if (!exported) fail('it is empty')
+const end = Math.max(exported.to_seq, exported.from_seq - 1)
+if ((last?.seq ?? exported.from_seq - 1) !== end)
+  fail(`the export ends with ${last ? `entry ${last.seq}` : 'no entry'}, and names ${exported.to_seq}`)
 console.log(`valid: ${counts.entries} entries, ${counts.checkpoints} checkpoints`)

@@ -193,6 +193,17 @@ test('with a list of tenants only their bodies are sealed, told traces included'
   expect(operators).toContain('of the operator')
 })
 
+test('what an admin changes of the feedback of a tenant stays sealed for the tenant', async () => {
+  const { userId, key } = await gateway.signUp('rita')
+  await gateway.module('encryptvault', { enabled: true, config: { tenants: [`of-${userId}`] } })
+  const said = { trace_id: await say('Hello', key), rating: 1, comment: 'quetzal-comment' }
+  const { body } = await gateway.api('POST', '/api/trust/feedback', said, key)
+  const at = `/api/trust/feedback/${body.id}`
+  const changed = await gateway.api('PUT', at, { label: 'seen' })
+  expect(changed.body).toMatchObject({ label: 'seen', comment: 'quetzal-comment' })
+  expect(await whileClosed(() => placesOf(path.join(folder, 'data'), 'quetzal-'))).toEqual([])
+})
+
 test('answers of the cache lie sealed on disk, serve the next process, and are gone with their tenant', async () => {
   const marker = 'turmeric-in-the-cache'
   const { userId, key } = await gateway.signUp('cached')

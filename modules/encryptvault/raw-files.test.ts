@@ -79,6 +79,10 @@ function prepare(marked: Marked): void {
   upstream.reply({ text: marked('refused') }, { status: 400, error: { message: `No: ${marked('error')}` } })
   const toolCalls = [{ name: 'look', arguments: { for: marked('argument') } }]
   upstream.reply({ text: marked('tool-prompt') }, { toolCalls, times: always })
+  // So a replay has another answer than the call.
+  const json = (n: number) => JSON.stringify({ [marked('field')]: n })
+  upstream.reply({ text: marked('json-prompt') }, { content: json(1) })
+  upstream.reply({ text: marked('json-prompt') }, { content: json(2), times: always })
   upstream.reply({ content: `It is ${marked('answer')}.`, times: always })
 }
 
@@ -113,6 +117,7 @@ async function converse(key: string, marked: Marked): Promise<string[]> {
     await call(`/v1beta/models/${model}:${way}`, { model: undefined, contents })
     await call('/v1/responses', { input: `As a response ${marked('prompt')}`, store: true, stream })
   }
+  made.push(await call(chat, { messages: says(marked('json-prompt')) }))
   await call(chat, { messages: says(marked('refused')) }, 400)
   await call('/v1/embeddings', { model: 'text-embedding-3-small', input: marked('prompt') })
   return made
@@ -167,6 +172,7 @@ const holders = [
   'semanticcache/answers',
   'trainexport/bodies/files/parts',
   'trust/feedback',
+  'trust/replays',
 ]
 
 test('what clients send and get is nowhere in the data folder, and is shown as it was', {
@@ -192,6 +198,8 @@ test('what clients send and get is nowhere in the data folder, and is shown as i
     comment: `${sealed}-comment`,
     correction: `${sealed}-correction`,
   })
+  const replays = await gateway.api('GET', '/api/trust/replays', undefined, key)
+  expect(JSON.stringify(replays.body)).toContain(`${sealed}-field`)
   const { body } = await gateway.api('GET', '/api/modules/agentguard/sessions', undefined, key)
   expect(body.sessions.map(({ session }: { session: string }) => session)).toContain(`${sealed}-session`)
 

@@ -133,6 +133,34 @@ test('what was said is shown, changed and taken back by who said it and by admin
   expect((await one('DELETE', gateway.adminKey)).status).toBe(404)
 })
 
+test('changes of different fields at the same time are all kept', async () => {
+  const { body } = await say({ trace_id: await ask(ada.key), rating: 1 })
+  const at = `/api/trust/feedback/${body.id}`
+  const changes = {
+    label: 'wrong',
+    comment: 'Not so.',
+    correction: 'So.',
+    end_user: 'Eve',
+    tags: ['a'],
+    rating: 0,
+  }
+  const answers = await Promise.all(
+    Object.entries(changes).map(([field, value]) => gateway.api('PUT', at, { [field]: value }, ada.key)),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  expect((await gateway.api('GET', at, undefined, ada.key)).body).toMatchObject({ ...changes, score: 0.5 })
+})
+
+test('what a user said of one call is a page of its own, and nothing is behind it', async () => {
+  const trace = await ask(ada.key)
+  await say({ trace_id: trace, rating: 1 })
+  const page = async (offset: number) =>
+    (await gateway.api('GET', `/api/trust/feedback?trace_id=${trace}&offset=${offset}`, undefined, ada.key))
+      .body
+  expect(await page(0)).toMatchObject({ feedback: [{ trace_id: trace }], total: 1, has_more: false })
+  expect(await page(1)).toMatchObject({ feedback: [], total: 1, has_more: false })
+})
+
 test('nobody judges the call of another user, and nobody sees what another one said', async () => {
   const id = await ask(ada.key)
   const refused = await say({ trace_id: id, rating: -1 }, bob.key)

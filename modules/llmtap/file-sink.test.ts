@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
@@ -60,6 +60,20 @@ test('whatever is killed behind a write that was not accounted for, each line is
     ),
     runs(30),
   )
+})
+
+test('a folder that was copied, such as a backup, keeps its lines, but for those that were not accounted for', async () => {
+  const before = sinkOf(1000, 5)
+  await before.write([line(1), line(2)])
+  await appendFile(path.join(folder, 'calls.jsonl'), line(3))
+  const original = folder
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-tap-'))
+  await cp(original, folder, { recursive: true })
+  const sink = sinkOf(1000, 5)
+  await sink.open(before.mark)
+  await rm(original, { recursive: true })
+  await sink.write([line(4)])
+  expect(await written()).toEqual([1, 2, 4])
 })
 
 test('a full file makes room for a new one, and the oldest is deleted', async () => {

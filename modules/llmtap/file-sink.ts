@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { appendFile, rename, rm, stat, truncate } from 'node:fs/promises'
 import path from 'node:path'
 import type { Mark, Sink } from './sink.ts'
@@ -31,9 +32,20 @@ export class FileSink implements Sink {
   async open(mark: Mark | undefined): Promise<void> {
     const found = await statOf(this.#at(0))
     this.#mark = mark ?? { inode: found?.ino ?? 0, bytes: found?.size ?? 0 }
+    if (!found || !mark) return
     // Nothing of a file that was begun behind the mark was accounted for.
-    const length = this.#mark.inode === found?.ino ? this.#mark.bytes : 0
-    if (found && found.size > length) await truncate(this.#at(0), length)
+    const length = (await this.#isBegunBehind(mark, found)) ? 0 : mark.bytes
+    if (found.size > length) await truncate(this.#at(0), length)
+  }
+
+  /**
+   * Whether the present file is not the one of a mark, since that one was full. A copy of its folder, such as a backup, has the file
+   * of the mark under another inode.
+   */
+  async #isBegunBehind({ inode, bytes }: Mark, present: Stats): Promise<boolean> {
+    if (present.ino === inode) return false
+    const { keep } = this.#rotation
+    return keep === 0 ? present.size !== bytes : (await statOf(this.#at(1)))?.ino === inode
   }
 
   async write(lines: readonly string[]): Promise<void> {

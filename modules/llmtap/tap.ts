@@ -33,7 +33,7 @@ interface TapParts {
   readonly line: (trace: TraceSummary) => Promise<string>
   /** Traces that are read, and written, at a time. */
   readonly batch: number
-  /** Records that may wait while the sink fails. */
+  /** Records that may wait in memory while the sink fails; without a bound the others wait among the traces. */
   readonly most: number
   readonly now?: () => number
 }
@@ -141,8 +141,9 @@ export class Tap {
     return read
   }
 
-  /** While the sink fails: takes in what there is, and drops the oldest that is too much. */
+  /** While the sink fails: takes in what there is, and drops the oldest that is too much. Without a bound all stays where it is. */
   async #hold(): Promise<void> {
+    if (this.#parts.most === Number.POSITIVE_INFINITY) return
     while (await this.#read()) {
       const over = this.#waiting.dropOver(this.#parts.most)
       if (!over) continue

@@ -31,6 +31,8 @@ export class Erasures {
   readonly #use: Context<unknown>['use']
   readonly #queue: JobQueue<Task>
   readonly #store: Context<unknown>['store']
+  /** One begins after the other: so each sees those before. */
+  #turn: Promise<unknown> = Promise.resolve()
 
   constructor(context: Context<unknown>) {
     this.#use = context.use
@@ -61,7 +63,13 @@ export class Erasures {
   }
 
   /** Begins to erase a user's data, also of a deleted user; on disk when it resolves. One that runs for this user goes on. */
-  async begin(userId: string, requested_by: string): Promise<ErasureRow> {
+  begin(userId: string, requested_by: string): Promise<ErasureRow> {
+    const begun = this.#turn.then(() => this.#begin(userId, requested_by))
+    this.#turn = begun.catch(() => {})
+    return begun
+  }
+
+  async #begin(userId: string, requested_by: string): Promise<ErasureRow> {
     const { items } = await this.rows.list({ index: 'running', equals: userId, limit: 1 })
     if (items[0] && (await this.#isUnderWay(items[0].id))) return items[0]
     const id = newId('era_')

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Message, ToolCall } from '#kernel'
-import { messageTexts } from '#kit'
+import { messageTexts, parseForeign } from '#kit'
 
 /** A call of a tool with its arguments taken apart. */
 export interface ExampleCall {
@@ -26,9 +26,13 @@ export interface Example {
   readonly tools: readonly ExampleTool[]
 }
 
+/** Names of tools that providers train with. The gateway lets clients call them otherwise. */
+const toolName = /^[\w-]{1,64}$/
+
 /**
  * The example of a call as it was stored; undefined for what a form cannot hold: images and other parts that are no text,
- * answers that were cut or refused, calls of tools without their results, and tools that the provider runs.
+ * answers that were cut or refused, calls of tools without their results or with another kind of name, and tools that the
+ * provider runs.
  */
 export function exampleOf(request: unknown, response: unknown, withSystem: boolean): Example | undefined {
   const { messages, tools = [] } = asObject(request) as { messages?: unknown; tools?: unknown }
@@ -84,9 +88,9 @@ function toolsOf(tools: unknown): ExampleTool[] | undefined {
   const known: ExampleTool[] = []
   for (const tool of tools) {
     const { type, function: made } = asObject(tool) as { type?: string; function?: Record<string, unknown> }
-    if (type !== 'function' || typeof made?.name !== 'string') return undefined
+    if (type !== 'function' || !made) return undefined
     const { name, description, parameters = { type: 'object', properties: {} } } = made
-    if (!isObject(parameters)) return undefined
+    if (typeof name !== 'string' || !toolName.test(name) || !isObject(parameters)) return undefined
     known.push({ name, ...(typeof description === 'string' && { description }), parameters })
   }
   return known
@@ -124,10 +128,11 @@ const isObject = (value: unknown): value is JsonObject =>
 
 const asObject = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {})
 
+/** Undefined for what is no JSON, or lies too deep. */
 function parsed(text: unknown): Json | undefined {
   if (typeof text !== 'string') return undefined
   try {
-    return JSON.parse(text)
+    return parseForeign(text) as Json
   } catch {
     return undefined
   }

@@ -5,11 +5,13 @@ import { z } from 'zod'
 const text = z.string().min(1)
 const parameters = z.looseObject({ type: z.literal('object') })
 
+const toolName = z.string().regex(/^[\w-]{1,64}$/)
+
 const toolCall = z.strictObject({
   id: text,
   type: z.literal('function'),
   function: z.strictObject({
-    name: z.string().regex(/^[\w-]{1,64}$/),
+    name: toolName,
     arguments: z.string().refine((json) => typeof JSON.parse(json) === 'object'),
   }),
 })
@@ -35,7 +37,7 @@ export const openaiLine = z
       .array(
         z.strictObject({
           type: z.literal('function'),
-          function: z.strictObject({ name: text, description: z.string().optional(), parameters }),
+          function: z.strictObject({ name: toolName, description: z.string().optional(), parameters }),
         }),
       )
       .min(1)
@@ -45,7 +47,7 @@ export const openaiLine = z
 
 const block = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text }),
-  z.strictObject({ type: z.literal('tool_use'), id: text, name: text, input: z.looseObject({}) }),
+  z.strictObject({ type: z.literal('tool_use'), id: text, name: toolName, input: z.looseObject({}) }),
   z.strictObject({ type: z.literal('tool_result'), tool_use_id: text, content: z.string() }),
 ])
 
@@ -62,7 +64,7 @@ export const anthropicLine = z
       )
       .min(2),
     tools: z
-      .array(z.strictObject({ name: text, description: z.string().optional(), input_schema: parameters }))
+      .array(z.strictObject({ name: toolName, description: z.string().optional(), input_schema: parameters }))
       .min(1)
       .optional(),
   })

@@ -191,6 +191,29 @@ test('every line is one of the fine-tuning formats, with system texts, tools and
   ).not.toContain('Be brief.')
 })
 
+test('calls of tools that no training file can hold are left out, and keep no set from being built', async () => {
+  const headers = { 'x-project': 'tools' }
+  const called = (name: string, json: string) => ({
+    tools: [{ type: 'function', function: { name, parameters: { type: 'object' } } }],
+    messages: [
+      { role: 'user', content: `Call ${name}` },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name, arguments: json } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: 'done' },
+    ],
+  })
+  const deep = 20_000
+  await say('', { headers, body: called('deep', `{"a":${'['.repeat(deep)}${']'.repeat(deep)}}`) })
+  await say('', { headers, body: called('server.search', '{"for":"moths"}') })
+  await say('', { headers, body: called('look', '{"for":"moths"}') })
+  const set = await build({ project: 'tools' })
+  expect(set.counts).toMatchObject({ looked_at: 3, left_out: { form: 2 } })
+  for (const line of await lines(set.id, 'openai')) openaiLine.parse(line)
+})
+
 test('no personal data is left, in texts, in arguments and results of tools, and in names that are told once', async () => {
   const headers = { 'x-project': 'private' }
   const said = `My name is Ada Lovelace, born on ${privateTexts[6]}. Write to ${privateTexts.slice(0, 6).join(', ')} or ${privateTexts[7]}.`

@@ -112,6 +112,16 @@ test('a pack has each section, no text of a call, and verifies without the gatew
     expect(JSON.stringify(itemsOf(text, section))).not.toContain(marker)
 })
 
+test('what is added to the manifest, beside it or to its signature makes a pack invalid', async () => {
+  const lines = (await download(await collected({ include: ['policies'] }))).trimEnd().split('\n')
+  const end = lines.pop()!
+  const changed = (from: string, to: string) => verified(`${[...lines, end.replace(from, to)].join('\n')}\n`)
+  expect(await changed('{"manifest":', '{"approved_by":"somebody","manifest":')).toMatch(/INVALID/)
+  expect(await changed('"signature":{', '"signature":{"by":"somebody",')).toMatch(/INVALID/)
+  expect(await changed('{"manifest":{', '{"manifest":{"a":1,')).toMatch(/INVALID/)
+  expect(await changed('', '')).toMatch(/^valid/)
+})
+
 test('one changed byte, wherever it is, makes a pack invalid', async () => {
   const bytes = Buffer.from(await download(await collected({ include: ['ledger', 'policies'] })))
   const places = Array.from({ length: 24 }, (_, n) => Math.floor(((bytes.length - 2) * n) / 23))

@@ -59,6 +59,7 @@ export function addFeedbackRoutes(context: Context<unknown>, feedback: FeedbackS
         trace_id: traceId,
         author: principal!.userId ?? principal!.keyId,
         user_id: principal!.userId,
+        tenant: principal!.tenant,
         source_user_id: sourceUserOf(trace),
         ...rest,
         ...(rating !== undefined && { rating, scale: on!, score: scoreOf(rating, on!) }),
@@ -114,18 +115,20 @@ export function addFeedbackRoutes(context: Context<unknown>, feedback: FeedbackS
     returns: item,
     throws: [403, 404, 409],
     async handle({ params, body, principal }) {
-      const row = await find(params.id, principal)
-      if (row.words !== undefined && (await seals.tryOpen(row.words)) === undefined)
-        throw conflict('Its texts cannot be opened. Say it anew by POST /api/trust/feedback.', {
-          param: 'id',
-        })
-      const { id: _, created_at, updated_at, ...said } = await openedWords(row, seals)
-      const next = saidAfter(said, body)
-      demandOpinion(next)
-      const author = { userId: row.user_id, tenant: principal!.tenant }
-      const changed = await feedback.change(row, await sealedWords(next, seals, author))
-      if (!changed) throw unknown(params.id)
-      return itemOf(await openedWords(changed, seals))
+      // Sealing takes time, in which it may be changed: then this change is made to what it says by then.
+      for (;;) {
+        const row = await find(params.id, principal)
+        if (row.words !== undefined && (await seals.tryOpen(row.words)) === undefined)
+          throw conflict('Its texts cannot be opened. Say it anew by POST /api/trust/feedback.', {
+            param: 'id',
+          })
+        const { id: _, created_at, updated_at, ...said } = await openedWords(row, seals)
+        const next = saidAfter(said, body)
+        demandOpinion(next)
+        const author = { userId: row.user_id, tenant: row.tenant ?? principal!.tenant }
+        const changed = await feedback.change(row, await sealedWords(next, seals, author))
+        if (changed) return itemOf(await openedWords(changed, seals))
+      }
     },
   })
 

@@ -20,6 +20,8 @@ const row = z.object({
   /** The user or the admin key that said it: each has one opinion of a call. */
   author: z.string(),
   user_id: text,
+  /** Of the user that said it. */
+  tenant: text,
   /** The user whose call it is about. */
   source_user_id: text,
   rating: z.number().optional(),
@@ -81,16 +83,17 @@ export class FeedbackStore implements Feedback {
       ...said,
       id: before?.id ?? id,
       created_at: before?.created_at ?? at,
-      updated_at: at,
+      updated_at: before ? timeAfter(before.updated_at) : at,
     }))
     return kept!
   }
 
-  /** Has it say something else; undefined where it is gone. */
-  change({ id }: FeedbackRow, said: Said): Promise<FeedbackRow | undefined> {
-    const updated_at = new Date().toISOString()
+  /** Has it say something else; undefined where it is another one by now, or gone. */
+  change({ id, created_at, updated_at: known }: FeedbackRow, said: Said): Promise<FeedbackRow | undefined> {
     return this.#rows.update(keyOf(said), (row) =>
-      row?.id === id ? { ...said, id, created_at: row.created_at, updated_at } : undefined,
+      row?.id === id && row.updated_at === known
+        ? { ...said, id, created_at, updated_at: timeAfter(known) }
+        : undefined,
     )
   }
 
@@ -102,7 +105,9 @@ export class FeedbackStore implements Feedback {
   async list({ user, trace }: Filter, page: PageOptions): Promise<Page<FeedbackRow>> {
     if (user !== undefined && trace !== undefined) {
       const row = await this.#rows.get(`${trace}/${user}`)
-      return { items: row ? [row] : [], total: row ? 1 : 0 }
+      const { offset = 0, limit = 1, after } = page
+      const isShown = row && offset === 0 && limit > 0 && after === undefined
+      return { items: isShown ? [row] : [], total: row ? 1 : 0 }
     }
     const where =
       user !== undefined
@@ -149,6 +154,9 @@ export class FeedbackStore implements Feedback {
 }
 
 const dayMs = 86_400_000
+
+/** Now, or a millisecond after the last change, so that no two changes have one time. */
+const timeAfter = (last: string): string => new Date(Math.max(Date.now(), Date.parse(last) + 1)).toISOString()
 
 /** Each author has one opinion of a call. */
 const keyOf = ({ trace_id, author }: Pick<FeedbackRow, 'trace_id' | 'author'>): string =>

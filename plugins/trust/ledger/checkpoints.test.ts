@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Ledger } from '#kernel'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 
@@ -71,3 +72,18 @@ test.each(['{"somebody": "else"}\n', 'no line end'])(
     expect(await readFile(file, 'utf8')).toBe(text)
   },
 )
+
+test('a checkpoint that is made while the chain is verified confirms what has come since, and does not break it', async () => {
+  const gateway = await started({})
+  try {
+    const ledger = gateway.kernel.service(Ledger)!
+    const entry = { event_type: 'test.done', actor: { type: 'module', id: 'tester' }, action: 'do' } as const
+    await Promise.all(Array.from({ length: 500 }, () => ledger.append(entry)))
+    const verified = gateway.api('GET', '/api/trust/ledger/verify')
+    await append(gateway)
+    expect((await make(gateway)).body.seq).toBeGreaterThan(500)
+    expect((await verified).body).toMatchObject({ valid: true, reason: null })
+  } finally {
+    await gateway.close()
+  }
+})

@@ -45,7 +45,7 @@ export class Checkpoints {
   /** One of the end of the ledger; the last one again while nothing has come since. Refuses an empty ledger with a conflict. */
   make(): Promise<Checkpoint> {
     return this.#inTurn(async () => {
-      const checkpoint = await this.#madeSince(await this.#last())
+      const checkpoint = await this.#madeSince(await this.#parts.file.last())
       if (!checkpoint) throw conflict('The ledger is empty: there is nothing to make a checkpoint of.')
       return checkpoint
     })
@@ -54,7 +54,7 @@ export class Checkpoints {
   /** Makes one if it is due, and posts what has not arrived yet. */
   async makeDue({ entries, ms }: Schedule): Promise<void> {
     await this.#inTurn(async () => {
-      const last = await this.#last()
+      const last = await this.#parts.file.last()
       const { seq } = await this.#parts.segments.head()
       const since = seq - (last?.seq ?? 0)
       const isDue =
@@ -62,10 +62,6 @@ export class Checkpoints {
       if (isDue) await this.#madeSince(last)
       else if (this.#unposted) await this.#post(this.#unposted)
     })
-  }
-
-  async #last(): Promise<Checkpoint | undefined> {
-    return (await this.#parts.file.read()).at(-1)
   }
 
   async #madeSince(last: Checkpoint | undefined): Promise<Checkpoint | undefined> {

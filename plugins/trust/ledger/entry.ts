@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import type { LedgerActor, LedgerEntry, LedgerResource } from '#kernel'
 
-const id = z.string().min(1).max(200)
-
-/** Actors and resources by the names of their types and their ids. */
-export const actorSchema = z.object({
+/** Actors and resources by the names of their types and their ids, however long these are. */
+const actorSchema = z.object({
   type: z.enum(['user', 'admin', 'key', 'system', 'module', 'anonymous']),
-  id,
+  id: z.string(),
 }) satisfies z.ZodType<LedgerActor>
-export const resourceSchema = z.object({ type: id, id }) satisfies z.ZodType<LedgerResource>
+const resourceSchema = z.object({ type: z.string(), id: z.string() }) satisfies z.ZodType<LedgerResource>
 
 /** An entry as it is stored, shown and exported. */
 export const entrySchema = z.object({

@@ -64,6 +64,15 @@ test.each<[string, (lines: string[]) => string[], RegExp]>([
     (lines) => lines.filter((line) => !line.includes('"seq":12') && !line.includes('"seq":13')),
     /the export ends/,
   ],
+  ['all entries cut off', ([first]) => [first!], /the export ends/],
+  ['an end within a line', (lines) => [...lines.slice(0, 5), lines[5]!.slice(0, 40)], /no JSON/],
+  [
+    'a field that is there twice, of which other readers take the first',
+    (lines) => lines.map((line) => line.replace('"action":"do"', '"action":"other","action":"do"')),
+    /was changed/,
+  ],
+  ['a missing beginning', (lines) => lines.slice(1), /does not begin/],
+  ['another beginning', ([first, ...rest]) => [first!, first!, ...rest], /begins twice/],
   [
     'a checkpoint that others signed',
     (lines) => lines.map((line) => line.replace(/"signature":"..../, '"signature":"AAAA')),

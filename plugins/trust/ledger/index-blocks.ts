@@ -41,9 +41,10 @@ export class IndexBlocks {
   /** The numbers of the entries that meet conditions, ascending, stretch by stretch from the newest to the oldest. */
   async *find(query: LedgerQuery): AsyncGenerator<readonly number[]> {
     await this.catchUp()
-    const end = this.#known! * blockEntries
-    yield await this.#findBehind(end, query)
-    for await (const [, { seq, columns }] of this.#blocks.scan({ to: idOf(this.#known!), reverse: true }))
+    // More may be made while it goes on, of entries that are found behind these.
+    const known = this.#known!
+    yield await this.#findBehind(known * blockEntries, query)
+    for await (const [, { seq, columns }] of this.#blocks.scan({ to: idOf(known), reverse: true }))
       yield rowsWhere(columns, query).map((row) => seq - blockEntries + 1 + row)
   }
 

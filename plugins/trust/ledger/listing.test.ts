@@ -7,6 +7,7 @@ import type { LedgerEntry, LedgerQuery, Sealing, Store } from '#kernel'
 import type { Engine } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
 import { Chain } from './chain.ts'
+import { IndexBlocks } from './index-blocks.ts'
 import { Listing } from './listing.ts'
 import { matches } from './query.ts'
 
@@ -90,4 +91,18 @@ test('blocks of entries that were lost with the power are made anew', async () =
   const expected = await all({ actor: 'user-1' })
   expect((await again.page({ actor: 'user-1' }, { limit: 5000, offset: 0 })).items).toEqual(expected)
   expect((await blocks.list({})).items).toEqual(items)
+})
+
+test('entries that are indexed while a search goes on are not found twice', async () => {
+  const blocks = new IndexBlocks(store, chain.segments)
+  const expected = (await all({ actor: 'user-2' })).map(({ seq }) => seq)
+  const found: number[] = []
+  for await (const stretch of blocks.find({ actor: 'user-2' })) {
+    if (found.length === 0) {
+      await append(1100)
+      await blocks.catchUp()
+    }
+    found.push(...stretch.toReversed())
+  }
+  expect(found).toEqual(expected)
 })

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalJson } from '#kit'
-import { bytesOf } from './draft-bytes.ts'
+import { bytesOf, DraftBytes } from './draft-bytes.ts'
 import { hashOf } from './end.ts'
 import { link } from './linking/link.ts'
 import { newLedger } from './new-ledger.ts'
@@ -41,3 +41,23 @@ test('an entry has all details and the hashes of all texts, whatever they are', 
     },
   )
 })
+
+test('a draft whose details have one name once they are repaired is dropped, and those beside it are entered', () => {
+  const drafts = new DraftBytes(1000)
+  drafts.add(recordedOf(draft({ n: 1 }, {}), 'gateway'))
+  drafts.add(recordedOf(draft({ '\ufffd': 'replaced', '\ud800': 'half' }, { '\ufffd': '{}' }), 'gateway'))
+  drafts.add(recordedOf(draft({ n: 3 }, { of: '{}' }), 'gateway'))
+  const { entries, dropped } = link(drafts.bytes, newLedger())
+  expect(dropped).toEqual([1])
+  const made = entriesOf(entries!)
+  expect(made.map(({ seq, detail }) => [seq, detail.n])).toEqual([
+    [1, 1],
+    [2, 3],
+  ])
+  for (const entry of made) expect(hashOf(entry)).toBe(entry.hash)
+})
+
+test('the name of a hash that has half a character is refused, as its place among the others would be another one', () =>
+  expect(() => recordedOf(draft({}, { '\ud800': '1', '\ue000': '2' }), 'gateway')).toThrow(
+    'half a character',
+  ))

@@ -68,9 +68,11 @@ function namesOf(digests: Readonly<Record<string, string>>): string[] {
 /** The detail with a hole for each of these names, in their order where it has them. */
 function withHoles(detail: ImpersonalDraft['detail'], names: readonly string[]): object {
   const holes: Record<string, unknown> = { ...detail }
-  for (const name of names)
+  for (const name of names) {
+    if (!name.isWellFormed()) throw new TypeError('The name of a hash has half a character.')
     if (Object.hasOwn(holes, name)) holes[name] = hole
     else Object.defineProperty(holes, name, { value: hole, enumerable: true })
+  }
   return holes
 }
 

@@ -180,3 +180,11 @@ test('a checkpoint is signed, kept in a file, and made once for one end', async 
   const { body: verdict } = await api('GET', '/api/trust/ledger/verify')
   expect(verdict).toMatchObject({ valid: true, checkpoints_checked: listing.total })
 })
+
+test('an entry about something with a long name is shown like any other', async () => {
+  const id = 'rollout-'.repeat(40)
+  const draft = { event_type: 'test.long', actor: { type: 'module', id }, action: 'do' } as const
+  const entry = await ledger().append({ ...draft, resource: { type: 'rollout', id } })
+  expect(await list('event_type=test.long')).toMatchObject({ entries: [entry], total: 1 })
+  expect(await api('GET', `/api/trust/ledger/${entry.id}`)).toMatchObject({ status: 200, body: entry })
+})

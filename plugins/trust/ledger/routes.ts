@@ -5,7 +5,7 @@ import { ledgerPath } from './audit.ts'
 import type { Chain } from './chain.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { seqOf } from './end.ts'
-import { entrySchema, resourceSchema } from './entry.ts'
+import { entrySchema } from './entry.ts'
 import { exported } from './export.ts'
 import type { Listing } from './listing.ts'
 
@@ -26,7 +26,7 @@ const query = listQuery.extend({
 const input = z.strictObject({
   event_type: word.meta({ description: 'Dotted, such as model.approved.' }),
   action: word,
-  resource: z.strictObject(resourceSchema.shape).optional(),
+  resource: z.strictObject({ type: word, id: word }).optional(),
   detail: z.record(z.string(), z.unknown()).default({}).meta({
     description: 'Stays for good: put nothing about persons here.',
   }),

@@ -102,6 +102,27 @@ test.each(Object.entries(cases))('verification names %s', async (name, { change,
   }
 })
 
+test.each([
+  ['a part behind it', 'from_seq=8', (stored: Stored) => stored.spoil(7)],
+  ['all, where the last one is it', '', (stored: Stored) => stored.spoil(20)],
+])('an entry that cannot be read is named when %s is verified', async (name, query, change) => {
+  const dataDir = path.join(folder, name.replaceAll(/\W/g, '-'))
+  await cp(path.join(folder, 'whole'), dataDir, { recursive: true })
+  const stored = await Stored.open(path.join(dataDir, 'db'))
+  await change(stored)
+  await stored.close()
+  const gateway = await startGateway({ dataDir })
+  try {
+    const { status, body } = await gateway.api('GET', `/api/trust/ledger/verify?${query}`)
+    expect([status, body]).toMatchObject([
+      200,
+      { valid: false, broken_at_seq: query ? 7 : 20, reason: expect.stringContaining('cannot be read') },
+    ])
+  } finally {
+    await gateway.close()
+  }
+})
+
 test('a line of the file of checkpoints that is none makes the ledger invalid, and half of one is left out', async () => {
   const { appendFile } = await import('node:fs/promises')
   const dataDir = path.join(folder, 'lines')
@@ -156,6 +177,11 @@ class Stored {
 
   edit(seq: number, change: (segment: Segment) => Segment): Promise<void> {
     return this.put(seq, change(this.get(seq)))
+  }
+
+  /** Leaves no JSON in its place. */
+  spoil(seq: number): Promise<void> {
+    return this.#database.put(this.#keys[seq - 1]!, '{"first":')
   }
 
   /** Makes all entries from one on anew, the first of them with another content. */

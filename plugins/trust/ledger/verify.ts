@@ -3,7 +3,7 @@ import type { Checkpoint } from './checkpoint-file.ts'
 import { type Checkpoints, signedBytes } from './checkpoints.ts'
 import { type End, idOf, noHash } from './end.ts'
 import type { Segments } from './segments.ts'
-import { Broken, beginning, type Place, walk } from './walk.ts'
+import { Broken, beginning, entryAt, type Place, walk } from './walk.ts'
 
 export interface Range {
   readonly from_seq?: number | undefined
@@ -58,11 +58,11 @@ export class Verifier {
     if (full) this.#forget()
     const end = await this.#parts.segments.end()
     const last = Math.min(to_seq ?? end?.seq ?? 0, end?.seq ?? 0)
-    const start = await this.#startOf(first)
     let read = 0
     let compared = 0
     let broken: Broken | undefined
     try {
+      const start = await this.#startOf(first)
       let place = start
       for await (const entry of walk(this.#parts.segments, start, last)) {
         place = entry
@@ -70,8 +70,10 @@ export class Verifier {
       }
       if (start === this.#good) this.#good = place
       const all = await this.#parts.checkpoints.all()
+      // Some may be of what has come since the walk began.
+      const now = await this.#parts.segments.end()
       const within = all.filter(({ seq }) => seq >= first && seq <= (to_seq ?? seq))
-      for (const checkpoint of within) await this.#compare(checkpoint, end)
+      for (const checkpoint of within) await this.#compare(checkpoint, now)
       compared = within.length
     } catch (error) {
       broken = brokenBy(error)
@@ -101,8 +103,8 @@ export class Verifier {
   /** The end of what was found good if the range goes on from there, else the entry before the range. */
   async #startOf(first: number): Promise<Place> {
     const { segments } = this.#parts
-    if (first > this.#good.seq + 1) return (await segments.get(first - 1)) ?? beginning
-    const known = this.#good.seq > 0 ? await segments.get(this.#good.seq) : undefined
+    if (first > this.#good.seq + 1) return (await entryAt(segments, first - 1)) ?? beginning
+    const known = this.#good.seq > 0 ? await entryAt(segments, this.#good.seq) : undefined
     if (known?.hash !== this.#good.hash) this.#forget()
     return this.#good
   }
@@ -120,7 +122,7 @@ export class Verifier {
         (end?.seq ?? 0) + 1,
         `The end was cut off: a checkpoint of ${created_at} confirms entry ${seq}, and the ledger ends before it.`,
       )
-    if ((await segments.get(seq))?.hash !== head_hash)
+    if ((await entryAt(segments, seq))?.hash !== head_hash)
       throw new Broken(seq, `This entry was replaced: a checkpoint of ${created_at} confirms another hash.`)
     this.#confirmed.add(signature)
   }

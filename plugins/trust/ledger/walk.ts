@@ -49,6 +49,17 @@ export async function* walk(segments: Segments, from: Place, to: number): AsyncG
   if (place.seq < to) throw new Broken(place.seq + 1, 'This entry is missing, and so are all behind it.')
 }
 
+/** The entry of a place; undefined where none is. Throws a `Broken` for one that cannot be read. */
+export async function entryAt(segments: Segments, seq: number): Promise<LedgerEntry | undefined> {
+  try {
+    for await (const segment of segments.from(seq))
+      return readable(segment, seq).find((entry) => entry.seq === seq)
+    return undefined
+  } catch (error) {
+    throw isDamage(error) ? new Broken(seq, damaged) : error
+  }
+}
+
 /** Whether what a segment says of its entries is what they say. */
 function agrees(segment: Segment, entries: readonly LedgerEntry[]): boolean {
   const [first, last] = [entries[0]!, entries.at(-1)!]

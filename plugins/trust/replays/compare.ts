@@ -8,7 +8,7 @@ export interface Comparison {
   readonly match_method: MatchMethod
   /** From 0 to 1, at four digits. */
   readonly match_score: number
-  /** By their shapes: nothing that was said is in them. */
+  /** By their shapes: no text of a value is in them. */
   readonly differences: readonly Difference[]
 }
 

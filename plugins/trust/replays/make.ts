@@ -1,7 +1,8 @@
 import { type Context, type Principal, TraceReader } from '#kernel'
-import { callProblem, collect, pastCallOf, repeatCall } from '#kit'
+import { type BodySeals, callProblem, collect, pastCallOf, repeatCall } from '#kit'
 import { type Comparison, compare } from './compare.ts'
 import type { ReplayRow } from './row.ts'
+import { sealedChanges } from './sealed.ts'
 
 /**
  * Makes the call of a replay again and compares the answers: what changes in its row. A refusal or a failure is the result. Throws
@@ -11,6 +12,7 @@ export async function replayed(
   { call, use }: Pick<Context<unknown>, 'call' | 'use'>,
   { principal, ip, original_trace_id, model, match_method }: ReplayRow,
   signal: AbortSignal,
+  seals: BodySeals,
 ): Promise<Partial<ReplayRow>> {
   const as = principal as Principal
   let replay_run_id: string | undefined
@@ -20,7 +22,9 @@ export async function replayed(
     const made = repeatCall(call, past.trace, { ...asked, model }, { as, ip, signal })
     replay_run_id = made.id
     const answer = await collect(await made.reply)
-    return { status: 'done', replay_run_id, ...storedForm(compare(past.response, answer, match_method)) }
+    const changes = storedForm(compare(past.response, answer, match_method))
+    const { user_id: userId, tenant } = past.trace
+    return { status: 'done', replay_run_id, ...(await sealedChanges(changes, seals, { userId, tenant })) }
   } catch (error) {
     signal.throwIfAborted()
     return { status: 'failed', ...(replay_run_id && { replay_run_id }), error: callProblem(error) }

@@ -1,9 +1,18 @@
 import { z } from 'zod'
-import { type Collection, type Context, type JobQueue, Jobs, type Page, type PageOptions } from '#kernel'
-import { eraseWithJobs } from '#kit'
+import {
+  type Collection,
+  type Context,
+  type JobQueue,
+  Jobs,
+  type Page,
+  type PageOptions,
+  Sealing,
+} from '#kernel'
+import { type BodySeals, bodySeals, eraseWithJobs } from '#kit'
 import { tellingSourceUser } from '../source-user.ts'
 import { replayed } from './make.ts'
 import { type ReplayRow, replayRow } from './row.ts'
+import { openedRow } from './sealed.ts'
 
 /** As long as traces by default. */
 const keptMs = 30 * 86_400_000
@@ -13,9 +22,11 @@ export class Replays {
   readonly #context: Context<unknown>
   readonly #rows: Collection<ReplayRow>
   readonly #queue: JobQueue<{ id: string }>
+  readonly #seals: BodySeals
 
   constructor(context: Context<unknown>) {
     this.#context = context
+    this.#seals = bodySeals(context, () => context.use(Sealing))
     this.#rows = context.store.collection('replays', {
       schema: replayRow,
       ...tellingSourceUser(context, 'original_trace_id'),
@@ -49,14 +60,16 @@ export class Replays {
     })
   }
 
-  get(id: string): Promise<ReplayRow | undefined> {
-    return this.#rows.get(id)
+  async get(id: string): Promise<ReplayRow | undefined> {
+    const row = await this.#rows.get(id)
+    return row && openedRow(row, this.#seals)
   }
 
   /** Newest first; of one user, or of all. */
-  list(user: string | undefined, page: PageOptions): Promise<Page<ReplayRow>> {
+  async list(user: string | undefined, page: PageOptions): Promise<Page<ReplayRow>> {
     const where = user === undefined ? { index: 'created' } : { index: 'caller', equals: user }
-    return this.#rows.list({ ...where, ...page, reverse: true })
+    const { items, ...rest } = await this.#rows.list({ ...where, ...page, reverse: true })
+    return { ...rest, items: await Promise.all(items.map((row) => openedRow(row, this.#seals))) }
   }
 
   count(by: { readonly user: string } | { readonly status: ReplayRow['status'] }): Promise<number> {
@@ -84,7 +97,7 @@ export class Replays {
 
   async #make(id: string, signal: AbortSignal): Promise<Partial<ReplayRow>> {
     const row = await this.#rows.get(id)
-    return row ? replayed(this.#context, row, signal) : {}
+    return row ? replayed(this.#context, row, signal, this.#seals) : {}
   }
 
   async #endCancelled(id: string): Promise<void> {

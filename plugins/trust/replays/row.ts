@@ -10,7 +10,7 @@ const difference = z.object({
   after: z.record(z.string(), z.unknown()),
 })
 
-/** A replay as it is stored. What was said in it is in its traces alone, under their rules. */
+/** A replay as it is stored. The texts of its answers are in its traces alone, under their rules. */
 export const replayRow = z.object({
   id: z.string(),
   /** In whose name the call is made. */
@@ -27,6 +27,8 @@ export const replayRow = z.object({
   replay_run_id: z.string().optional(),
   match_score: z.number().optional(),
   differences: z.array(difference).optional(),
+  /** The differences, sealed. */
+  sealed: z.string().optional(),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   created_at: z.string(),
   updated_at: z.string(),
@@ -58,6 +60,7 @@ export const itemOf = ({
   principal,
   ip,
   source_user_id: _,
+  sealed: __,
   ...row
 }: ReplayRow): z.infer<typeof replayItem> => ({
   ...row,

@@ -5,6 +5,9 @@ import { readDrafts } from '../draft-bytes.ts'
 import { type End, idOf } from '../end.ts'
 import { canonicalBytes } from './canonical-bytes.ts'
 
+/** Where no hole is. */
+const missing = -1
+
 /**
  * Makes lines of drafts, one for each entry. It works on bytes from one end to the other, since texts for all the pieces would cost
  * more than the hashes.
@@ -32,7 +35,10 @@ export class Linking {
     return this.#drafts.isAtEnd
   }
 
-  /** Makes an entry of the next draft. False if it can be none, since one of its digests is of what is no JSON. */
+  /**
+   * Makes an entry of the next draft. False if it can be none: one of its digests is of what is no JSON, or it has not all of its
+   * holes, since two of its names are the same once they are repaired.
+   */
   next(): boolean {
     const drafts = this.#drafts
     const at = drafts.number()
@@ -45,8 +51,10 @@ export class Linking {
       if (digest !== undefined) hashes.push(digest)
     }
     if (hashes.length < digests) return false
-    this.#place(canonicalOf(drafts.bytes, start, end), at, hashes)
-    return true
+    const before = this.#lines.length
+    const isPlaced = this.#place(canonicalOf(drafts.bytes, start, end), at, hashes)
+    if (!isPlaced) this.#lines.cut(before)
+    return isPlaced
   }
 
   /** The hash of the text that comes next; undefined for what is no JSON. */
@@ -59,8 +67,8 @@ export class Linking {
     }
   }
 
-  /** Writes the entry that this JSON is of, with what stands in its holes, behind the last one. */
-  #place(draft: Buffer, at: number, hashes: readonly string[]): void {
+  /** Writes the entry that this JSON is of, with what stands in its holes, behind the last one. False where a hole is missing. */
+  #place(draft: Buffer, at: number, hashes: readonly string[]): boolean {
     const lines = this.#lines
     const { ledger, hash: last } = this.end
     const created_at = this.#timeOf(at)
@@ -77,6 +85,8 @@ export class Linking {
     // An id, a hash and a time have no character that JSON would escape.
     lines.ascii(`"${idOf(ledger, seq)}","ledger":"${ledger}","prev_hash":"${last}"`)
     from = this.#copyToHole(draft, from)
+    // With one missing, the search for the last one is in vain.
+    if (from === missing) return false
     lines.ascii(String(seq))
     lines.copy(draft, from, draft.length)
     const own = hash('sha256', lines.bytes.subarray(first))
@@ -84,14 +94,17 @@ export class Linking {
     lines.ascii(`,"hash":"${own}"}`)
     this.end = { ledger, seq, hash: own, created_at }
     this.count += 1
+    return true
   }
 
-  /** Writes what comes before the next hole. Returns where it goes on behind the hole. */
+  /** Writes what comes before the next hole. Returns where it goes on behind the hole, or that there is none. */
   #copyToHole(bytes: Buffer, from: number): number {
     const hole = this.#hole
     let at = from
-    do at = bytes.indexOf(hole[0]!, at) + 1
-    while (!isAt(bytes, hole, at - 1))
+    do {
+      at = bytes.indexOf(hole[0]!, at) + 1
+      if (at === 0) return missing
+    } while (!isAt(bytes, hole, at - 1))
     const [before, behind] = [at - 2, at + hole.length]
     this.#lines.copy(bytes, from, before)
     return behind
