@@ -14,6 +14,7 @@ export class Reach<R extends TextRule> {
 
   /** The end of the match that goes furthest, of those that begin before `at`, which never goes back. */
   before(text: string, at: number): number {
+    if (this.#next < at - 1) this.#leap(text, at)
     while (this.#next < at) {
       const found = this.rule.find(text, this.#next)
       const isBefore = found !== undefined && found.start < at
@@ -21,6 +22,14 @@ export class Reach<R extends TextRule> {
       this.#next = isBefore ? found.start + 1 : (found?.start ?? text.length)
     }
     return this.#end
+  }
+
+  /** A match at the last place that is as long as one can be goes further than all that begin before it. */
+  #leap(text: string, at: number): void {
+    const last = this.rule.find(text, at - 1)
+    if (last?.start !== at - 1 || last.end - last.start < this.rule.longest) return
+    this.#end = last.end
+    this.#next = at
   }
 }
 

@@ -201,3 +201,23 @@ test('texts full of matches are searched in linear time, also if other rules mat
   expect(guardrailSet(rules).find(text, content, 0)).toHaveLength(2002)
   expect(searched).toBeLessThan(20 * text.length)
 })
+
+test('a text that matches throughout is not searched anew from each of its characters', () => {
+  let searches = 0
+  const rules = compiled(
+    { pattern: '[\\w-]{20,}', max_length: 200 },
+    { pattern: '\\w+', max_length: 200, action: 'block' },
+  ).map((rule) => ({
+    ...rule,
+    find(text: string, from: number) {
+      searches += 1
+      return rule.find(text, from)
+    },
+  }))
+  const text = 'a'.repeat(4000)
+  for (const rule of rules) {
+    const spans = guardrailSet([rule]).find(text, content, 0)
+    expect(spans.reduce((sum, { start, end }) => sum + end - start, 0)).toBe(text.length)
+  }
+  expect(searches).toBeLessThan(text.length / 5)
+})
