@@ -90,6 +90,23 @@ describe('rules', () => {
     expect(body.error.message).toContain(param)
   })
 
+  test('of changes at the same time none is lost, and a deleted rule stays deleted', async () => {
+    const { id } = await add({ pattern: 'at-once' })
+    const path = `/api/guardrails/${id}`
+    const changes = [{ name: 'Renamed' }, { description: 'Described.' }, { severity: 'critical' }]
+    const answers = await Promise.all(changes.map((change) => gateway.api('PUT', path, change)))
+    expect(answers.map(({ body }) => body.version).sort()).toEqual([2, 3, 4])
+    expect((await gateway.api('GET', path)).body).toMatchObject(Object.assign({}, ...changes))
+    const [first, second, late] = await Promise.all([
+      gateway.api('DELETE', path),
+      gateway.api('DELETE', path),
+      gateway.api('PUT', path, { name: 'Back again' }),
+    ])
+    expect([first.status, second.status].sort()).toEqual([200, 404])
+    expect([200, 404]).toContain(late.status)
+    expect((await gateway.api('GET', path)).status).toBe(404)
+  })
+
   test('a change that leaves a rule without what it looks for is refused', async () => {
     const { id } = await add({ pattern: 'a' })
     const { status, body } = await gateway.api('PUT', `/api/guardrails/${id}`, { pattern: null })
