@@ -203,6 +203,10 @@ test('calls of the past are searched with rules that are not stored', async () =
   const stored = await add({ name: 'Stored', pattern: 'Call \\d', enabled: false })
   const byId = await gateway.api('POST', '/api/guardrails/history', { rule_ids: [stored.id], project })
   expect(byId.body.by_rule).toMatchObject([{ rule_name: 'Stored', calls: 3 }])
+  const twice = { rule_ids: [stored.id, stored.id], project }
+  expect((await gateway.api('POST', '/api/guardrails/history', twice)).body.by_rule).toEqual(
+    byId.body.by_rule,
+  )
   expect((await gateway.api('POST', '/api/guardrails/history', { rule_ids: ['gr_0'] })).status).toBe(404)
 })
 
