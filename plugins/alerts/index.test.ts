@@ -112,6 +112,10 @@ describe('a rule', () => {
       resolved_to: 'ok',
       resolved_at: expect.any(String),
     })
+    const totalOf = async (query: string) => (await api('GET', `/history?${query}`)).body.total
+    expect(await totalOf(`alert_id=${rule.id}&state=resolved`)).toBe(1)
+    expect(await totalOf(`alert_id=${rule.id}&state=firing`)).toBe(0)
+    expect(await totalOf('alert_id=al_none&state=resolved')).toBe(0)
     await expect
       .poll(async () => (await historyOf(rule.id))[0].deliveries.map((one: { status: string }) => one.status))
       .toEqual(['success', 'success', 'success', 'success'])
