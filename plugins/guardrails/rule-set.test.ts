@@ -142,6 +142,30 @@ test('words are found whole, in any letter case, the longest first', () => {
   ])
 })
 
+test('a thousand words are searched for at once, and a phrase wins over its own beginning', () => {
+  const letters = 'etaoinshrdlu'
+  const word = (n: number): string => Array.from({ length: 6 }, (_, i) => letters[(n * 7 ** i) % 11]).join('')
+  const many = Array.from({ length: 990 }, (_, n) => word(n) + n)
+  const words = ['c', 'c++', 'C++ language', '#c', '#c sharp', 'ca', 'cat', ...many]
+  const [found] = compiled({ words, max_length: 200 })
+  const matches = (text: string): string[] =>
+    guardrailSet([found!])
+      .matches(text, content)
+      .map(({ start, end }) => text.slice(start, end))
+  expect(matches(`a c++  LANGUAGE, c++x, #c sharp #c, cat cats ca ${many[500]}`)).toEqual([
+    'c++  LANGUAGE',
+    'c++',
+    '#c sharp',
+    '#c',
+    'cat',
+    'ca',
+    many[500],
+  ])
+  const started = performance.now()
+  matches('The quick brown fox jumps over the lazy dog. '.repeat(2200))
+  expect(performance.now() - started).toBeLessThan(3000)
+})
+
 test('exact texts can be allowed, and check digits decide on presets', () => {
   expect(found({ preset: 'credit_card' }, 'card 4111 1111 1111 1111 or 4111 1111 1111 1112')).toEqual([
     '4111 1111 1111 1111',
