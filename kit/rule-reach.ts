@@ -14,15 +14,31 @@ export class Reach<R extends TextRule> {
 
   /** The end of the match that goes furthest, of those that begin before `at`, which never goes back. */
   before(text: string, at: number): number {
-    while (this.#next < at) {
-      const found = this.rule.find(text, this.#next)
-      const isBefore = found !== undefined && found.start < at
-      if (isBefore) this.#end = Math.max(this.#end, found.end)
-      this.#next = isBefore ? found.start + 1 : (found?.start ?? text.length)
-    }
+    // Most often a match of the last places goes further than all that begin before them can.
+    if (!nearest.some((places) => this.#settles(text, at - places, at))) this.#scan(text, this.#next, at)
+    this.#next = Math.max(this.#next, at)
     return this.#end
   }
+
+  /** Whether what begins from a place on makes all that begins before it, and was not looked at, of no account. */
+  #settles(text: string, from: number, at: number): boolean {
+    if (from <= this.#next) return false
+    this.#scan(text, from, at)
+    return this.#end >= from - 1 + this.rule.longest
+  }
+
+  #scan(text: string, from: number, at: number): void {
+    for (let next = from; next < at; ) {
+      const found = this.rule.find(text, next)
+      if (!found || found.start >= at) return
+      this.#end = Math.max(this.#end, found.end)
+      next = found.start + 1
+    }
+  }
 }
+
+/** From how many places before it is looked first. */
+const nearest = [1, 24]
 
 /**
  * A finder for one text that keeps its furthest match: until that one is reached, a search from further on has the same result.

@@ -2,11 +2,14 @@
 export class Writes {
   readonly #last = new Map<string, Promise<void>>()
 
-  /** Begins a write behind the one before it. Settles as the write does; a failure does not keep the next one. */
-  run(name: string, write: () => Promise<void>): Promise<void> {
+  /** Begins a write behind the one before it. Settles as the write does, with what it comes to; a failure does not keep the next one. */
+  run<T>(name: string, write: () => Promise<T>): Promise<T> {
     const done = this.of(name).then(write)
     const over = done
-      .catch(() => {})
+      .then(
+        () => {},
+        () => {},
+      )
       .finally(() => {
         if (this.#last.get(name) === over) this.#last.delete(name)
       })

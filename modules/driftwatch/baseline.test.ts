@@ -84,6 +84,26 @@ test('a pinned baseline stays after a drift, and tells of it again after the ans
   expect(feed(baseline, chance, { length: 900 }, 1000)).toHaveLength(1)
 })
 
+test('a pinned baseline that has drifted is learned anew once it is let go', () => {
+  const [baseline, chance] = [begin(), chanceOf(6)]
+  baseline.pin(true)
+  feed(baseline, chance, {}, 500)
+  expect(feed(baseline, chance, { length: 900 }, 1000)).toHaveLength(1)
+  baseline.pin(false)
+  expect([baseline.row.profiles, baseline.row.hasDrifted]).toEqual([undefined, false])
+  feed(baseline, chance, { length: 900 }, 500)
+  expect(feed(baseline, chance, { length: 400 }, 1000)).toHaveLength(1)
+})
+
+test('a metric that is watched later, or was rare at first, is learned from a window', () => {
+  const [baseline, chance] = [begin(), chanceOf(9)]
+  const only: Limits = { ...limits, metrics: ['latency_ms'] }
+  for (let call = 0; call < 700; call += 1) baseline.learn(answerOf(chance, {}), only)
+  expect(feed(baseline, chance, {}, 3 * 200)).toEqual([])
+  const raised = feed(baseline, chance, { length: 1200 }, 2 * 200)
+  expect(raised.map(({ metrics }) => metrics)).toEqual([['answer_length']])
+})
+
 test('numbers that were all the same drift in both directions', () => {
   for (const [before, after] of [
     [100, 101],

@@ -86,10 +86,11 @@ export class Baseline {
     this.#clear()
   }
 
-  /** A pinned baseline stays after a drift; others are learned anew then. */
+  /** A pinned baseline stays after a drift; others are learned anew then, or when they are let go. */
   pin(isPinned: boolean): void {
     this.#row.isPinned = isPinned
     this.version += 1
+    if (!isPinned && this.#row.hasDrifted) this.reset()
   }
 
   /** Takes in an answer; returns what has drifted when it has, once. */
@@ -110,11 +111,12 @@ export class Baseline {
     return []
   }
 
+  /** Has each metric with enough values a profile: also one that is watched only since, or was rare before. */
   #settle(): void {
     const row = this.#row
-    row.profiles = {}
+    row.profiles ??= {}
     for (const [metric, sample] of Object.entries(row.samples) as [Metric, (number | string)[]][])
-      if (sample.length >= enough) row.profiles[metric] = profileOf(metric, sample)
+      if (sample.length >= enough) row.profiles[metric] ??= profileOf(metric, sample)
     this.#clear()
   }
 
@@ -146,7 +148,7 @@ export class Baseline {
           method: 'PSI',
         })
     }
-    this.#clear()
+    this.#settle()
     const isNew = drifted.length > 0 && !row.hasDrifted
     if (!Object.values(row.last).some(({ isOver }) => isOver)) row.hasDrifted = false
     if (!isNew) return []

@@ -165,6 +165,20 @@ test('a time may begin before the first call and end in years to come', async ()
   expect(linesOf((await usage(`group_by=total&every=hour&from=${today()}&to=9999-12-31`)).usage)).toEqual(all)
 })
 
+test('a time that lies before all calls, or in years to come, has none', async () => {
+  for (const time of [
+    'from=1980-01-01&to=1990-01-01',
+    'from=1980-01-01&to=1999-12-31',
+    'from=2250-01-01&to=2251-01-01',
+  ])
+    for (const every of ['total', 'day']) {
+      const report = await usage(`group_by=total&every=${every}&${time}`)
+      expect([time, report.usage, report.sums.requests]).toEqual([time, [], 0])
+      const csv: string = await api('GET', `/api/modules/usagepulse/export.csv?every=${every}&${time}`)
+      expect(csv.trimEnd().split('\r\n')).toHaveLength(1)
+    }
+})
+
 /** Yesterday, as the hours of a run at midnight may be of two days. */
 const today = (): string => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
 

@@ -116,7 +116,9 @@ function questionOf(
   const since = from === undefined ? now - 30 * dayMs : Date.parse(from)
   const until = to === undefined ? now + 1 : Date.parse(to) + (to.includes('T') ? 0 : dayMs)
   if (since >= until) throw badRequest('query from: must be before to.', { param: 'from' })
-  const [begin, end] = [Math.max(since, earliest), Math.min(until, now + dayMs)]
+  const begin = Math.max(since, earliest)
+  // Of a time without calls its first day is asked for.
+  const end = Math.max(begin + 1, Math.min(until, now + dayMs))
   if (every === 'hour' && begin < now - hoursKeptMs)
     throw badRequest('query from: sums by the hour are kept for 65 days; ask for days.', { param: 'from' })
   return { groupBy: group_by, from: begin, to: end, every, userId }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Collection, Store } from '#kernel'
+import type { Collection, Page, PageOptions, Store } from '#kernel'
 import type { Fire } from './change.ts'
 import { metricNames } from './metrics.ts'
 import { wholeGroup } from './rule.ts'
@@ -77,6 +77,9 @@ export function newHistoryRow(id: string, { rule, group, value, state }: Fire, n
   }
 }
 
+const standOf = ({ resolved_at }: HistoryRow): 'firing' | 'resolved' =>
+  resolved_at === null ? 'firing' : 'resolved'
+
 /** What has fired, newest first by its ids. */
 export class History {
   readonly rows: Collection<HistoryRow>
@@ -87,10 +90,22 @@ export class History {
       indexes: {
         alert: ({ alert_id }) => alert_id,
         severity: ({ severity }) => severity,
-        state: ({ resolved_at }) => (resolved_at === null ? 'firing' : 'resolved'),
+        state: standOf,
+        alertState: (row) => [[row.alert_id, standOf(row)]],
         user: ({ group_by, group }) => (group_by === 'user' ? (group ?? undefined) : undefined),
       },
     })
+  }
+
+  /** A page, newest first, of what both hold for. */
+  list(alert: string | undefined, state: string | undefined, page: PageOptions): Promise<Page<HistoryRow>> {
+    const of =
+      alert === undefined
+        ? state !== undefined && { index: 'state', equals: state }
+        : state === undefined
+          ? { index: 'alert', equals: alert }
+          : { index: 'alertState', equals: [alert, state] }
+    return this.rows.list({ ...of, ...page, reverse: true })
   }
 
   /** The last firing of a rule. */

@@ -67,6 +67,20 @@ const historyOf = async (id: string) => (await api('GET', `/history?alert_id=${i
 const becomes = (id: string, state: string) => expect.poll(() => stateOf(id), { timeout: 20_000 }).toBe(state)
 
 describe('a rule', () => {
+  test('loses none of the changes that come at the same time, and stays deleted', async () => {
+    const { id } = await add({ enabled: false })
+    const changes = [{ name: 'Renamed' }, { threshold: 0.75 }, { severity: 'critical' }]
+    await Promise.all(changes.map((change) => api('PUT', `/${id}`, change)))
+    expect((await api('GET', `/${id}`)).body).toMatchObject(Object.assign({}, ...changes))
+    const [first, second] = await Promise.all([
+      api('DELETE', `/${id}`),
+      api('DELETE', `/${id}`),
+      api('PUT', `/${id}`, { name: 'Back again' }),
+    ])
+    expect([first.status, second.status].sort()).toEqual([200, 404])
+    expect((await api('GET', `/${id}`)).status).toBe(404)
+  })
+
   test('fires once for many failed calls, tells one webhook, and resolves once', async () => {
     const project = ownProject()
     const rule = await add({
@@ -98,6 +112,10 @@ describe('a rule', () => {
       resolved_to: 'ok',
       resolved_at: expect.any(String),
     })
+    const totalOf = async (query: string) => (await api('GET', `/history?${query}`)).body.total
+    expect(await totalOf(`alert_id=${rule.id}&state=resolved`)).toBe(1)
+    expect(await totalOf(`alert_id=${rule.id}&state=firing`)).toBe(0)
+    expect(await totalOf('alert_id=al_none&state=resolved')).toBe(0)
     await expect
       .poll(async () => (await historyOf(rule.id))[0].deliveries.map((one: { status: string }) => one.status))
       .toEqual(['success', 'success', 'success', 'success'])

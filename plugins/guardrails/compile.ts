@@ -118,13 +118,19 @@ function outsideOf(allowed: readonly string[], find: Finder): Finder {
 const withFlags = ({ pattern, flags }: { pattern: string; flags: string }): string =>
   flags === '' ? pattern : `(?${flags})${pattern}`
 
-/** Longer words first, so that a phrase wins over its beginning. A word that ends in a sign needs no border there. */
+/**
+ * Words that begin alike stand together, as the engine then searches for a thousand of them as for one; in this order a phrase wins
+ * over its own beginning. A word that begins or ends in a sign needs no border there.
+ */
 function wordsPattern(words: readonly string[]): string {
-  const bounded = (word: string): string =>
-    `${/^\w/.test(word) ? '\\b' : ''}${escaped(word)}${/\w$/.test(word) ? '\\b' : ''}`
-  const sorted = words.toSorted((a, b) => b.length - a.length)
-  return `(?i)(?:${sorted.map(bounded).join('|')})`
+  const closed = (word: string): string => escaped(word) + (/\w$/.test(word) ? '\\b' : '')
+  const sorted = words.toSorted((a, b) => (folded(a) < folded(b) ? 1 : -1))
+  const byBorder = Map.groupBy(sorted, (word) => (/^\w/.test(word) ? '\\b' : ''))
+  const sides = Array.from(byBorder, ([border, some]) => `${border}(?:${some.map(closed).join('|')})`)
+  return `(?i)(?:${sides.join('|')})`
 }
+
+const folded = (word: string): string => word.toUpperCase().toLowerCase().replaceAll(/\s+/g, ' ')
 
 const escaped = (word: string): string =>
   word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/\s+/g, '\\s+')

@@ -90,6 +90,23 @@ describe('rules', () => {
     expect(body.error.message).toContain(param)
   })
 
+  test('of changes at the same time none is lost, and a deleted rule stays deleted', async () => {
+    const { id } = await add({ pattern: 'at-once' })
+    const path = `/api/guardrails/${id}`
+    const changes = [{ name: 'Renamed' }, { description: 'Described.' }, { severity: 'critical' }]
+    const answers = await Promise.all(changes.map((change) => gateway.api('PUT', path, change)))
+    expect(answers.map(({ body }) => body.version).sort()).toEqual([2, 3, 4])
+    expect((await gateway.api('GET', path)).body).toMatchObject(Object.assign({}, ...changes))
+    const [first, second, late] = await Promise.all([
+      gateway.api('DELETE', path),
+      gateway.api('DELETE', path),
+      gateway.api('PUT', path, { name: 'Back again' }),
+    ])
+    expect([first.status, second.status].sort()).toEqual([200, 404])
+    expect([200, 404]).toContain(late.status)
+    expect((await gateway.api('GET', path)).status).toBe(404)
+  })
+
   test('a change that leaves a rule without what it looks for is refused', async () => {
     const { id } = await add({ pattern: 'a' })
     const { status, body } = await gateway.api('PUT', `/api/guardrails/${id}`, { pattern: null })
@@ -186,6 +203,10 @@ test('calls of the past are searched with rules that are not stored', async () =
   const stored = await add({ name: 'Stored', pattern: 'Call \\d', enabled: false })
   const byId = await gateway.api('POST', '/api/guardrails/history', { rule_ids: [stored.id], project })
   expect(byId.body.by_rule).toMatchObject([{ rule_name: 'Stored', calls: 3 }])
+  const twice = { rule_ids: [stored.id, stored.id], project }
+  expect((await gateway.api('POST', '/api/guardrails/history', twice)).body.by_rule).toEqual(
+    byId.body.by_rule,
+  )
   expect((await gateway.api('POST', '/api/guardrails/history', { rule_ids: ['gr_0'] })).status).toBe(404)
 })
 

@@ -142,6 +142,30 @@ test('words are found whole, in any letter case, the longest first', () => {
   ])
 })
 
+test('a thousand words are searched for at once, and a phrase wins over its own beginning', () => {
+  const letters = 'etaoinshrdlu'
+  const word = (n: number): string => Array.from({ length: 6 }, (_, i) => letters[(n * 7 ** i) % 11]).join('')
+  const many = Array.from({ length: 990 }, (_, n) => word(n) + n)
+  const words = ['c', 'c++', 'C++ language', '#c', '#c sharp', 'ca', 'cat', ...many]
+  const [found] = compiled({ words, max_length: 200 })
+  const matches = (text: string): string[] =>
+    guardrailSet([found!])
+      .matches(text, content)
+      .map(({ start, end }) => text.slice(start, end))
+  expect(matches(`a c++  LANGUAGE, c++x, #c sharp #c, cat cats ca ${many[500]}`)).toEqual([
+    'c++  LANGUAGE',
+    'c++',
+    '#c sharp',
+    '#c',
+    'cat',
+    'ca',
+    many[500],
+  ])
+  const started = performance.now()
+  matches('The quick brown fox jumps over the lazy dog. '.repeat(2200))
+  expect(performance.now() - started).toBeLessThan(3000)
+})
+
 test('exact texts can be allowed, and check digits decide on presets', () => {
   expect(found({ preset: 'credit_card' }, 'card 4111 1111 1111 1111 or 4111 1111 1111 1112')).toEqual([
     '4111 1111 1111 1111',
@@ -200,4 +224,24 @@ test('texts full of matches are searched in linear time, also if other rules mat
   const text = `${'7'.repeat(2000)} end stop`
   expect(guardrailSet(rules).find(text, content, 0)).toHaveLength(2002)
   expect(searched).toBeLessThan(20 * text.length)
+})
+
+test('a text that matches throughout is not searched anew from each of its characters', () => {
+  let searches = 0
+  const rules = compiled(
+    { pattern: '[\\w-]{20,}', max_length: 200 },
+    { pattern: '\\w+', max_length: 200, action: 'block' },
+  ).map((rule) => ({
+    ...rule,
+    find(text: string, from: number) {
+      searches += 1
+      return rule.find(text, from)
+    },
+  }))
+  const text = 'a'.repeat(4000)
+  for (const rule of rules) {
+    const spans = guardrailSet([rule]).find(text, content, 0)
+    expect(spans.reduce((sum, { start, end }) => sum + end - start, 0)).toBe(text.length)
+  }
+  expect(searches).toBeLessThan(text.length / 5)
 })

@@ -112,10 +112,12 @@ export class Deliveries {
   }
 
   /** Sends an ended delivery anew, with its id. */
-  async again(webhook: string, id: string): Promise<DeliveryRow> {
-    await this.find(webhook, id)
+  again(webhook: string, id: string): Promise<DeliveryRow> {
     return this.#store.transaction((tx) => {
-      const { job: _, ...row } = tx.get(this.rows, id)!
+      const found = tx.get(this.rows, id)
+      if (found?.webhook !== webhook)
+        throw notFound(`There is no delivery ${id} of this webhook.`, { param: 'deliveryId' })
+      const { job: _, ...row } = found
       if (row.status === 'pending')
         throw conflict('This delivery is still under way.', { param: 'deliveryId' })
       const next: DeliveryRow = { ...row, status: 'pending', updated_at: new Date().toISOString() }
@@ -134,13 +136,6 @@ export class Deliveries {
   async drop(id: string, error: string): Promise<void> {
     const updated_at = new Date().toISOString()
     await this.rows.update(id, (row) => row && { ...row, status: 'dropped', error, updated_at })
-  }
-
-  async find(webhook: string, id: string): Promise<DeliveryRow> {
-    const found = await this.rows.get(id)
-    if (found?.webhook !== webhook)
-      throw notFound(`There is no delivery ${id} of this webhook.`, { param: 'deliveryId' })
-    return found
   }
 
   /** Newest first. */

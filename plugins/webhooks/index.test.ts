@@ -1,4 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -212,6 +214,47 @@ test('a delivery that was dropped can be sent again as often as it takes', async
   await received(path, 1)
 })
 
+test('of a webhook that is deleted meanwhile nothing is sent again', async () => {
+  const { id } = await subscribe()
+  const delivery = await tryOut(id)
+  await expect.poll(() => newest(id)).toMatchObject({ status: 'success' })
+  const again = () => api('POST', `/${id}/deliveries/${delivery}/redeliver`)
+  const [deleted, ...asked] = await Promise.all([
+    api('DELETE', `/${id}`),
+    ...Array.from({ length: 20 }, again),
+  ])
+  expect(deleted.status).toBe(200)
+  for (const { status } of asked) expect([202, 404, 409]).toContain(status)
+  expect((await again()).status).toBe(404)
+})
+
+test('an address that is gone takes no other one with it', async () => {
+  const { id, path } = await subscribe()
+  const moved = createServer(async (_, response) => {
+    await api('PUT', `/${id}`, { url: `${receiver.url}${path}` })
+    response.writeHead(410).end()
+  })
+  await new Promise<void>((resolve) => moved.listen(0, '127.0.0.1', resolve))
+  const { port } = moved.address() as AddressInfo
+  await api('PUT', `/${id}`, { url: `http://127.0.0.1:${port}` })
+  await tryOut(id)
+  await expect.poll(() => newest(id)).toMatchObject({ status: 'failed', response_status: 410 })
+  expect((await api('GET', `/${id}`)).body.enabled).toBe(true)
+  await tryOut(id)
+  await received(path, 1)
+  moved.closeAllConnections()
+  await new Promise((resolve) => moved.close(resolve))
+})
+
+test('the key of PagerDuty can be cleared where none is needed', async () => {
+  const { id } = await subscribe({ format: 'pagerduty', routing_key: 'routing-key-1' })
+  const refused = await api('PUT', `/${id}`, { routing_key: null })
+  expect([refused.status, refused.body.error?.param]).toEqual([400, 'routing_key'])
+  expect((await api('PUT', `/${id}`, { format: 'json', routing_key: null })).status).toBe(200)
+  const { status, body } = await api('PUT', `/${id}`, { format: 'pagerduty' })
+  expect([status, body.error?.param]).toEqual([400, 'routing_key'])
+})
+
 test('the key of PagerDuty is sent, and neither it nor the body is on the disk in the clear', async () => {
   const key = 'integration-key-of-theirs'
   const { id, path } = await subscribe({ format: 'pagerduty', routing_key: key })
@@ -317,11 +360,16 @@ test('wrong settings are refused, naming the field', async () => {
   const wrong: [object, string][] = [
     [{ ...good, url: 'ftp://example.com' }, 'url'],
     [{ ...good, url: 'https://me:word@example.com' }, 'url'],
+    [{ ...good, url: 'https://:word@example.com' }, 'url'],
     [{ ...good, events: [] }, 'events'],
     [{ ...good, events: ['*', 'circuit_opne'] }, 'events.1'],
     [{ ...good, events: ['nothing.*'] }, 'events.0'],
     [{ ...good, format: 'pagerduty' }, 'routing_key'],
     [{ ...good, headers: { 'webhook-id': 'mine' } }, 'headers'],
+    ...['Expect', 'Keep-Alive', 'Upgrade', 'TE', 'Trailer', 'Proxy-Connection'].map(
+      (name): [object, string] => [{ ...good, headers: { [name]: 'x' } }, 'headers'],
+    ),
+    [{ ...good, headers: { 'X-Same': '1', 'x-same': '2' } }, 'headers'],
     [{ ...good, colour: 'red' }, 'colour'],
   ]
   for (const [body, param] of wrong) {

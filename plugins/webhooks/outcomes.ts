@@ -104,6 +104,6 @@ export class Outcomes {
     })
     if (!failure) webhooks.succeed(tx, webhook, at)
     if (isLast) webhooks.fail(tx, webhook, at)
-    if (failure?.isGone) webhooks.retire(tx, webhook)
+    if (failure?.gone !== undefined) webhooks.retire(tx, webhook, failure.gone)
   }
 }

@@ -14,17 +14,15 @@ export type Task = z.infer<typeof taskSchema>
 export class DeliveryFailed extends Error {
   readonly retryable: boolean
   readonly retryAfterS: number | undefined
-  readonly isGone: boolean
+  /** The address, when it says that it is gone for good. */
+  readonly gone: string | undefined
 
-  constructor(
-    message: string,
-    { retryAfterS, isGone = false }: { retryAfterS?: number | undefined; isGone?: boolean },
-  ) {
+  constructor(message: string, { retryAfterS, gone }: { retryAfterS?: number | undefined; gone?: string }) {
     super(message.slice(0, longestError))
     this.name = 'DeliveryFailed'
-    this.retryable = !isGone
+    this.retryable = gone === undefined
     this.retryAfterS = retryAfterS
-    this.isGone = isGone
+    this.gone = gone
   }
 
   /** The pause before the next attempt, which is this one or what the receiver asks for, by an hour at the most. */
@@ -68,7 +66,7 @@ export async function attempt(post: Context<unknown>['post'], sent: Sent): Promi
       signal,
     })
     const { status } = answer
-    const failure = failureOf(status, answer.headers['retry-after'])
+    const failure = failureOf(url, status, answer.headers['retry-after'])
     return { status, latencyMs: latency(), failure }
   } catch (error) {
     if (signal.aborted) throw error
@@ -76,9 +74,13 @@ export async function attempt(post: Context<unknown>['post'], sent: Sent): Promi
   }
 }
 
-function failureOf(status: number, retryAfter: PostAnswer['headers'][string]): DeliveryFailed | undefined {
+function failureOf(
+  url: string,
+  status: number,
+  retryAfter: PostAnswer['headers'][string],
+): DeliveryFailed | undefined {
   if (status >= 200 && status < 300) return undefined
-  if (status === gone) return new DeliveryFailed('It answered 410: the address is gone.', { isGone: true })
+  if (status === gone) return new DeliveryFailed('It answered 410: the address is gone.', { gone: url })
   const what = status >= 300 && status < 400 ? 'a redirect, which is not followed' : 'that it failed'
   return new DeliveryFailed(`It answered ${status}: ${what}.`, { retryAfterS: secondsOf(retryAfter) })
 }

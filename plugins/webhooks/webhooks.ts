@@ -19,6 +19,10 @@ export interface WebhookInput {
   readonly kept?: { readonly id: string; readonly owner: string }
 }
 
+type WebhookChange = Partial<Omit<WebhookInput, 'kept' | 'routing_key'>> & {
+  readonly routing_key?: string | null
+}
+
 /** The subscriptions, on disk and, for each event that happens, in memory. */
 export class Webhooks {
   readonly rows: Collection<WebhookRow>
@@ -75,16 +79,14 @@ export class Webhooks {
     return { row, secret }
   }
 
-  /** Absent fields stay. */
-  change(
-    id: string,
-    { headers, routing_key, enabled, ...given }: Partial<Omit<WebhookInput, 'kept'>>,
-  ): Promise<WebhookRow> {
+  /** Absent fields stay; null clears a key. */
+  change(id: string, { headers, routing_key, enabled, ...given }: WebhookChange): Promise<WebhookRow> {
     const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-    return this.#update(id, ({ headers: kept, ...row }) => ({
+    return this.#update(id, ({ headers: kept, routing_key: key, ...row }) => ({
       ...row,
       ...(headers ? this.secrets.sealHeaders(headers) : kept !== undefined && { headers: kept }),
-      ...(routing_key !== undefined && { routing_key: this.secrets.seal(routing_key) }),
+      ...(routing_key === undefined && key !== undefined && { routing_key: key }),
+      ...(routing_key && { routing_key: this.secrets.seal(routing_key) }),
       ...said,
       ...(enabled !== undefined && enabled !== row.enabled && switched(enabled)),
     }))
@@ -126,9 +128,9 @@ export class Webhooks {
     })
   }
 
-  /** Switches off what says that it is gone. */
-  retire(tx: Transaction, id: string): void {
-    tx.update(this.rows, id, (row) => row && { ...row, ...switched(false) })
+  /** Switches off what says that its address is gone, unless it has another one since. */
+  retire(tx: Transaction, id: string, url: string): void {
+    tx.update(this.rows, id, (row) => (row?.url === url ? { ...row, ...switched(false) } : undefined))
   }
 
   async #update(id: string, change: (row: WebhookRow) => WebhookRow): Promise<WebhookRow> {

@@ -17,22 +17,12 @@ export function addHistoryRoute(
     summary: 'What alert rules have fired, newest first, for 90 days',
     query: listQuery.extend({
       alert_id: z.string().max(100).optional(),
-      state: z.enum(['firing', 'resolved']).optional().meta({
-        description: 'Whether it lasts. Of `alert_id` and this, give one.',
-      }),
+      state: z.enum(['firing', 'resolved']).optional().meta({ description: 'Whether it lasts.' }),
     }),
     returns: listOf('history', historyItem),
     async handle({ query }) {
       const { alert_id: alert, state } = query
-      const of =
-        alert !== undefined
-          ? { index: 'alert', equals: alert }
-          : state
-            ? { index: 'state', equals: state }
-            : {}
-      const { items, ...page } = await storedPage(query, (window) =>
-        history.rows.list({ ...of, ...window, reverse: true }),
-      )
+      const { items, ...page } = await storedPage(query, (window) => history.list(alert, state, window))
       const sender = find(WebhookSender)
       const shown = await Promise.all(items.map((row) => historyItemOf(row, sender)))
       return listed('history', { ...page, items: shown }, query)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Context } from '#kernel'
-import { listed, listOf, listQuery, storedPage } from '#kit'
+import { listed, listOf, listQuery, storedPage, Writes } from '#kit'
 import { changedRule, ruleOf } from '../given.ts'
 import { ruleChange, ruleInput } from '../input.ts'
 import { mostRules, type Rules } from '../rules.ts'
@@ -12,6 +12,8 @@ export const params = z.strictObject({ id: z.string().max(100) })
 /** To list, create, change and delete alert rules, for admins. A change is in the configuration's history. */
 export function addRuleRoutes(context: Context<unknown>, rules: Rules, standings: Standings): void {
   const { route } = context
+  // A change is made of what a rule is: of two at once the later sees what the earlier has made.
+  const changes = new Writes()
 
   route({
     method: 'get',
@@ -64,11 +66,13 @@ export function addRuleRoutes(context: Context<unknown>, rules: Rules, standings
     body: ruleChange,
     returns: ruleItem,
     throws: [409],
-    async handle(input) {
+    handle(input) {
       const { id } = input.params
-      const row = await changedRule(context, await rules.find(id), input.body)
-      await rules.set(id, row, input)
-      return ruleItemOf(row, standings)
+      return changes.run(id, async () => {
+        const row = await changedRule(context, await rules.find(id), input.body)
+        await rules.set(id, row, input)
+        return ruleItemOf(row, standings)
+      })
     },
   })
 
@@ -80,12 +84,14 @@ export function addRuleRoutes(context: Context<unknown>, rules: Rules, standings
     params,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [409],
-    async handle(input) {
+    handle(input) {
       const { id } = input.params
-      await rules.find(id)
-      await rules.set(id, undefined, input)
-      await standings.silences.end(id)
-      return { deleted: true as const, id }
+      return changes.run(id, async () => {
+        await rules.find(id)
+        await rules.set(id, undefined, input)
+        await standings.silences.end(id)
+        return { deleted: true as const, id }
+      })
     },
   })
 }

@@ -55,7 +55,7 @@ export function addHistoryRoute({ route, use }: Pick<Context<unknown>, 'route' |
   }: Pick<z.infer<typeof question>, 'rules' | 'rule_ids' | 'project'>): CompiledRule[] => {
     if (given) return compileInput(given)
     if (!ids) return rules.on(project)
-    return ids.map((id) => {
+    return [...new Set(ids)].map((id) => {
       const rule = rules.get(id)
       if (!rule) throw notFound(`There is no guardrail rule ${id}.`, { param: 'rule_ids' })
       return rule

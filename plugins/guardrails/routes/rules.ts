@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Context, newId, notFound } from '#kernel'
-import { changed, guardrailPresets, guardrailRule, listed, listOf, listQuery, storedPage } from '#kit'
+import { changed, guardrailPresets, guardrailRule, listed, listOf, listQuery, storedPage, Writes } from '#kit'
 import { typeOf } from '../compile.ts'
 import { mostRules, type Rules } from '../rules.ts'
 import { type RuleRow, ruleChange, ruleItem } from '../shapes.ts'
@@ -25,6 +25,8 @@ export function addRuleRoutes(
   rules: Rules,
   violations: Violations,
 ): void {
+  // A change is made of what a rule is: of two at once the later sees what the earlier has made.
+  const changes = new Writes()
   const itemOf = async (row: RuleRow) => ({ ...row, ...(await violations.hitsOf(row.id)) })
   async function rowOf(id: string): Promise<RuleRow> {
     const row = await rules.rows.get(id)
@@ -110,11 +112,13 @@ export function addRuleRoutes(
     body: ruleChange,
     returns: ruleItem,
     throws: [404, 409],
-    async handle(input) {
+    handle(input) {
       const { id } = input.params
-      const row = rowAfter(await rowOf(id), input.body)
-      await rules.set(id, row, input)
-      return itemOf(row)
+      return changes.run(id, async () => {
+        const row = rowAfter(await rowOf(id), input.body)
+        await rules.set(id, row, input)
+        return itemOf(row)
+      })
     },
   })
 
@@ -126,11 +130,13 @@ export function addRuleRoutes(
     params,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [404, 409],
-    async handle(input) {
+    handle(input) {
       const { id } = input.params
-      await rowOf(id)
-      await rules.set(id, undefined, input)
-      return { deleted: true as const, id }
+      return changes.run(id, async () => {
+        await rowOf(id)
+        await rules.set(id, undefined, input)
+        return { deleted: true as const, id }
+      })
     },
   })
 }

@@ -63,6 +63,22 @@ describe('policies', () => {
     expect(JSON.stringify(body).match(/"policies"/g)?.length).toBeGreaterThanOrEqual(4)
   })
 
+  test('lose none of the changes that come at the same time, and stay deleted', async () => {
+    const { id } = await add({ rules: [{ field: 'request.content', pattern: 'at-once' }] })
+    const path = `/api/trust/policies/${id}`
+    const changes = [{ name: 'Renamed' }, { action: 'warn' }, { mode: 'shadow' }]
+    const answers = await Promise.all(changes.map((change) => gateway.api('PUT', path, change)))
+    expect(answers.map(({ body }) => body.version).sort()).toEqual([2, 3, 4])
+    expect((await gateway.api('GET', path)).body).toMatchObject(Object.assign({}, ...changes))
+    const [first, second] = await Promise.all([
+      gateway.api('DELETE', path),
+      gateway.api('DELETE', path),
+      gateway.api('PUT', path, { name: 'Back again' }),
+    ])
+    expect([first.status, second.status].sort()).toEqual([200, 404])
+    expect((await gateway.api('GET', path)).status).toBe(404)
+  })
+
   const rule = { field: 'request', pattern: 'a' }
   test.each<[object, string, RegExp]>([
     [{}, 'rules', /looks for/],

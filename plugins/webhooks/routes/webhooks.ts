@@ -9,8 +9,9 @@ import type { Webhooks } from '../webhooks.ts'
 
 const time = z.string().meta({ format: 'date-time' })
 
-/** Names of headers that are the gateway's own. */
-const reserved = /^(webhook-|x-webhook-signature$|content-|host$|connection$|transfer-encoding$)/i
+/** Names of headers that are the gateway's own, and those that are about a connection. */
+const reserved =
+  /^(webhook-|x-webhook-signature$|content-|host$|expect$|connection$|proxy-connection$|keep-alive$|upgrade$|te$|trailer$|transfer-encoding$)/i
 
 const fields = {
   name: z.string().trim().min(1).max(200),
@@ -33,6 +34,11 @@ const fields = {
     .refine(
       (headers) => !Object.keys(headers).some((name) => reserved.test(name)),
       'a header is the gateway’s own',
+    )
+    .refine(
+      (headers) =>
+        new Set(Object.keys(headers).map((name) => name.toLowerCase())).size === Object.keys(headers).length,
+      'a header is there twice, as letter case does not matter',
     )
     .meta({ description: 'Headers of each message, kept encrypted; answers show their names only.' }),
   routing_key: z
@@ -61,7 +67,7 @@ const change = z.strictObject({
   enabled: fields.enabled.optional(),
   format: fields.format.optional(),
   headers: fields.headers.nullable().optional(),
-  routing_key: fields.routing_key.optional(),
+  routing_key: fields.routing_key.nullable().optional(),
   filter: fields.filter.nullable().optional(),
 })
 
@@ -160,7 +166,8 @@ export function addWebhookRoutes(
     async handle({ params: { id }, body }) {
       if (body.events) demandNames(body.events, declared())
       const before = await webhooks.find(id)
-      demandKey(body.format ?? before.format, body.routing_key ?? before.routing_key)
+      const key = body.routing_key === undefined ? before.routing_key : body.routing_key
+      demandKey(body.format ?? before.format, key)
       const { headers, filter, ...rest } = body
       const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
       return itemOf(
@@ -220,8 +227,8 @@ export function addWebhookRoutes(
   })
 }
 
-function demandKey(format: string, key: string | undefined): void {
-  if (format === 'pagerduty' && key === undefined)
+function demandKey(format: string, key: string | null | undefined): void {
+  if (format === 'pagerduty' && key == null)
     throw badRequest('body routing_key: the format pagerduty needs an integration key.', {
       param: 'routing_key',
     })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Context, newId, notFound } from '#kernel'
-import { changed, listed, listOf, listQuery, shown, storedPage, trustPolicy } from '#kit'
+import { changed, listed, listOf, listQuery, shown, storedPage, trustPolicy, Writes } from '#kit'
 import { normalised } from '../normalise.ts'
 import { mostPolicies, type Policies } from '../policies.ts'
 import { type PolicyRow, policyChange, policyItem } from '../shapes.ts'
@@ -15,6 +15,8 @@ export function addPolicyRoutes(
   policies: Policies,
   violations: Violations,
 ): void {
+  // A change is made of what a policy is: of two at once the later sees what the earlier has made.
+  const changes = new Writes()
   const itemOf = (row: PolicyRow) => ({ ...row, hits_24h: violations.hitsOf(row.id) })
   async function rowOf(id: string): Promise<PolicyRow> {
     const row = await policies.rows.get(id)
@@ -75,13 +77,15 @@ export function addPolicyRoutes(
     body: policyChange,
     returns: policyItem,
     throws: [404, 409],
-    async handle(input) {
+    handle(input) {
       const { id } = input.params
-      const { id: _, version, created_at, updated_at, ...before } = await rowOf(id)
-      const policy = normalised(changed(before, input.body, trustPolicy))
-      const row = { id, ...policy, version: version + 1, created_at, updated_at: new Date().toISOString() }
-      await policies.set(id, row, input)
-      return itemOf(row)
+      return changes.run(id, async () => {
+        const { id: _, version, created_at, updated_at, ...before } = await rowOf(id)
+        const policy = normalised(changed(before, input.body, trustPolicy))
+        const row = { id, ...policy, version: version + 1, created_at, updated_at: new Date().toISOString() }
+        await policies.set(id, row, input)
+        return itemOf(row)
+      })
     },
   })
 
@@ -93,11 +97,13 @@ export function addPolicyRoutes(
     params,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [404, 409],
-    async handle(input) {
+    handle(input) {
       const { id } = input.params
-      await rowOf(id)
-      await policies.set(id, undefined, input)
-      return { deleted: true as const, id }
+      return changes.run(id, async () => {
+        await rowOf(id)
+        await policies.set(id, undefined, input)
+        return { deleted: true as const, id }
+      })
     },
   })
 }
