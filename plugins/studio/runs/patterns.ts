@@ -1,5 +1,5 @@
 import { badRequest, type JsonObject } from '#kernel'
-import { patternSize, type Schemas } from '#kit'
+import { patternSize, patternsIn, type Schemas } from '#kit'
 
 /** As users write it. */
 type Schema = Readonly<Record<string, unknown>>
@@ -11,16 +11,6 @@ type Schema = Readonly<Record<string, unknown>>
 const mostSteps = 1000
 /** Characters of an answer that patterns are tried on; a longer one matches none. */
 export const longestMatched = 20_000
-
-/** The regular expressions of a JSON Schema, at whatever depth. */
-function* patternsIn(schema: unknown): Iterable<string> {
-  if (typeof schema !== 'object' || schema === null) return
-  for (const [name, value] of Object.entries(schema)) {
-    if (name === 'pattern' && typeof value === 'string') yield value
-    if (name === 'patternProperties' && typeof value === 'object' && value !== null) yield* Object.keys(value)
-    yield* patternsIn(value)
-  }
-}
 
 /** Refuses a schema that cannot be used; `param` is the field that it came in. */
 export async function checkSchema(schemas: Schemas, schema: Schema, param: string): Promise<void> {
