@@ -215,7 +215,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 816,
   auth: 261,
   call: 1_938,
-  chain: 2_395,
+  chain: 2_401,
   contract: 649,
   detect: 534,
   discovery: 122,
