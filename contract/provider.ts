@@ -47,6 +47,8 @@ export const providerSpec = z.strictObject({
   region: z.string().optional(),
   /** The name under which the price data knows it, where that is another. */
   price_id: z.string().optional(),
+  /** Whether calls to it cost nothing, whatever their model; a price of the operator's or of the catalogue outweighs it. */
+  free: z.boolean().default(false),
   /** Its other options, by name; the entry in service.yaml outweighs them. */
   options: z.record(z.string(), z.unknown()).default({}),
   /** Environment variables that may hold an option, first one set wins. */

@@ -3,6 +3,8 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { RE2JS } from 're2js'
 import type { JsonObject } from '../kernel/call/canonical.ts'
 import { badRequest, type GatewayError } from '../kernel/errors.ts'
+import { patternSize } from './pattern.ts'
+import { patternsIn } from './schema-patterns.ts'
 import { withinTime } from './time-limit.ts'
 
 const require = createRequire(import.meta.url)
@@ -33,6 +35,9 @@ const short = 4096
 /** Keywords with which a short schema, too, can ask for more work than any time allows. */
 const costly = /"(?:\$ref|\$dynamicRef|\$recursiveRef|uniqueItems)":/
 
+/** Steps of the patterns of a schema, each of which may be taken for each character of a value, that take no time worth a limit. */
+const fewSteps = 200
+
 /**
  * The check of a JSON Schema. Strangers write schemas, so its patterns run in linear time, and reading one and checking a value end
  * after two seconds each. Throws a bad request when the schema itself is wrong, and its check one when a value takes too long.
@@ -48,7 +53,16 @@ export function schemaCheck(
 /** Whether a schema may take longer to be read, or a value to be checked, than other calls should wait. */
 export function isSlow(schema: JsonObject): boolean {
   const text = JSON.stringify(schema)
-  return text.length > short || costly.test(text)
+  return text.length > short || costly.test(text) || hasManySteps(schema)
+}
+
+function hasManySteps(schema: JsonObject): boolean {
+  let steps = 0
+  for (const pattern of patternsIn(schema)) {
+    steps += patternSize(pattern) ?? 0
+    if (steps > fewSteps) return true
+  }
+  return false
 }
 
 /** The same check, which throws plain errors. With `coerce` it changes the value. */

@@ -70,6 +70,19 @@ test('a value that takes too long is refused while others get on', async () => {
   expect(turns).toBeGreaterThan(10)
 })
 
+test('a short one whose patterns take many steps for each character is held to while others get on', async () => {
+  const plain = { pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }
+  expect((schemas.read(plain) as HeldSchema).isAside).toBe(false)
+  const held = await schemas.read({ properties: { a: { pattern: '\\pL{0,900}\\pN' } } })
+  expect(held.isAside).toBe(true)
+  expect((await held.check({ a: 'abc' })).problems).toEqual(['/a must match pattern "\\pL{0,900}\\pN"'])
+  const check = Promise.resolve(held.check({ a: 'é'.repeat(150_000) })).catch((error) => error)
+  const { turns, result } = await turnsDuring(check)
+  expect(result).toMatchObject({ status: 400, message: expect.stringContaining('longer than 2000 ms') })
+  expect(turns).toBeGreaterThan(10)
+  expect((await schemas.read({ patternProperties: { '(a.{0,200}){2}b': {} } })).isAside).toBe(true)
+})
+
 test('a thread that was given back is there again for the next', async () => {
   const own = new Schemas()
   const held = await own.read(large(50))

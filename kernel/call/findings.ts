@@ -21,6 +21,7 @@ const textKinds: readonly TextLocation['kind'][] = [
   'refusal',
   'arguments',
   'parameter',
+  'address',
 ]
 
 /** Where something was found, in characters of the text as its detector read it. */

@@ -1,3 +1,4 @@
+import { mapAddresses } from '../../kit/map-addresses.ts'
 import type { TextLocation } from '../detect/detect.ts'
 import type { Call } from './call.ts'
 import type {
@@ -64,6 +65,17 @@ export function mapRequestParameters(request: ModelRequest, change: Change): Mod
     return changed === name ? message : { ...message, name: changed }
   })
   return messages === next.messages ? next : { ...next, messages }
+}
+
+/** The request with what the addresses of its pictures and files say passed through `change`. */
+export function mapRequestAddresses(request: ModelRequest, change: Change): ModelRequest {
+  const messages = mapArray(request.messages ?? [], (message) => {
+    if (!Array.isArray(message.content)) return message
+    const place: TextLocation = { direction: 'request', role: message.role, kind: 'address' }
+    const content = mapAddresses(message.content, (text) => change(text, place))
+    return content === message.content ? message : { ...message, content }
+  })
+  return messages === (request.messages ?? messages) ? request : { ...request, messages }
 }
 
 /** The answer with every text passed through `change`; the same object when nothing changed. */

@@ -92,6 +92,11 @@ export interface Steps {
    * changes to the request. The hook answers at once, changes nothing, and returns undefined for no value.
    */
   varies?(call: Call): string | undefined
+  /**
+   * The models that it sends calls on to in place of what they ask for, each with the name in its settings that says so: their
+   * providers are not taken away meanwhile. It answers at once.
+   */
+  leadsTo?(): readonly { readonly from: string; readonly model: string }[]
   /** Texts of requests and answers to mask, redact or block: the kernel finds the places, whole or streamed. */
   detect?: { readonly request?: Detection; readonly reply?: Detection }
   /**

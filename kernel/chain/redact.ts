@@ -1,6 +1,12 @@
 import type { Call } from '../call/call.ts'
 import type { Choice, Completion, ModelRequest } from '../call/canonical.ts'
-import { mapReplyFields, mapReplyTexts, mapRequestParameters, mapRequestTexts } from '../call/texts.ts'
+import {
+  mapReplyFields,
+  mapReplyTexts,
+  mapRequestAddresses,
+  mapRequestParameters,
+  mapRequestTexts,
+} from '../call/texts.ts'
 import type { TextLocation } from '../detect/detect.ts'
 import { type OnBlock, Window } from '../detect/window.ts'
 import { looksElsewhere } from './batches.ts'
@@ -63,7 +69,8 @@ export const requestTextThrough =
 
 function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Call {
   const change = requestTextThrough(detector, onBlock)
-  const request = mapRequestParameters(mapRequestTexts(call.request, change), change)
+  const said = mapRequestParameters(mapRequestTexts(call.request, change), change)
+  const request = detector.detection.addresses ? mapRequestAddresses(said, change) : said
   return request === call.request ? call : call.with({ request })
 }
 

@@ -67,12 +67,21 @@ test.each<[unknown, string]>([
   ['hooks', 'setup must return hooks, and returned a string'],
   [[run], 'setup must return hooks, and returned an array'],
   [run, 'setup must return hooks, and returned a function'],
-  ...['admit', 'request', 'around', 'wraps', 'varies', 'attempt', 'attempted', 'reply', 'settled'].map(
-    (hook): [unknown, string] => [
-      { stream: 'buffer', [hook]: {} },
-      `the hook ${hook} must be a function, and is an object`,
-    ],
-  ),
+  ...[
+    'admit',
+    'request',
+    'around',
+    'wraps',
+    'varies',
+    'leadsTo',
+    'attempt',
+    'attempted',
+    'reply',
+    'settled',
+  ].map((hook): [unknown, string] => [
+    { stream: 'buffer', [hook]: {} },
+    `the hook ${hook} must be a function, and is an object`,
+  ]),
   [{ request: null }, 'the hook request must be a function, and is null'],
   [{ settle: run }, 'unknown hook settle; the nearest is settled'],
   [{ streams: run }, 'the nearest is stream'],

@@ -15,6 +15,7 @@ const functions = [
   'around',
   'wraps',
   'varies',
+  'leadsTo',
   'eligible',
   'prefers',
   'attempt',

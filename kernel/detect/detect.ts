@@ -7,9 +7,10 @@ export interface TextLocation {
   readonly role: string
   /**
    * `arguments` is the JSON text of a tool call, read with its escapes decoded; a replacement in it is escaped. `parameter` is
-   * any other string of a request: a tool's description, `user`, `metadata`.
+   * any other string of a request: a tool's description, `user`, `metadata`. `address` is a piece of the address of a picture or a
+   * file: its place, or a `name=value` of its query.
    */
-  readonly kind: 'content' | 'reasoning' | 'refusal' | 'arguments' | 'parameter'
+  readonly kind: 'content' | 'reasoning' | 'refusal' | 'arguments' | 'parameter' | 'address'
   /** Content of an answer that is held to a schema or to JSON: read like `arguments`. */
   readonly isJson?: boolean
   /** The module that brought the text into the call; absent for what the client or the model said. */
@@ -69,6 +70,8 @@ export interface Detection {
    * `replace` or `block` all that it finds. Without effect for a module in a worker.
    */
   readonly cleans?: boolean
+  /** For requests: whether it searches addresses, too. They may be signed or full of numbers, and one that is changed leads elsewhere. */
+  readonly addresses?: boolean
   /** Whether there is anything to look for in this call; if not, its request or its answer passes untouched. */
   applies?(call: Call): boolean
   /** Puts what stands around a text of a request, or around one that a module brings in: after all findings, not searched. */

@@ -43,6 +43,12 @@ export default defineModule({
     if (all.length === 0) return {}
     return {
       pure: true,
+      leadsTo: () =>
+        all.flatMap(({ id, experiment }) =>
+          Object.values(experiment.variants).flatMap(({ model }) =>
+            model === undefined ? [] : [{ from: id, model }],
+          ),
+        ),
       request(call) {
         const { request, trace, context } = call
         const one = all.find(({ matches }) => matches(request.model))

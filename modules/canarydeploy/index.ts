@@ -58,6 +58,7 @@ export default defineModule({
 
     return {
       pure: true,
+      leadsTo: () => all.map(({ id, rollout }) => ({ from: id, model: rollout.target })),
       request(call) {
         if (call.context.provider !== undefined) return undefined
         const one = all.find(({ matches }) => matches(call.request.model))

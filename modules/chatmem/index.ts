@@ -33,18 +33,20 @@ export default defineModule({
   once(context) {
     const memory = new Memory(context)
     const writes = new Writes()
-    addRoutes(context, memory, writes)
+    /** Resolves when what any thread was told before is on disk, so that it may be read or forgotten. */
+    const written = context.inEachThread('written', () => writes.all())
+    addRoutes(context, memory, written)
     context.personal(
       personalOfUsers({
         count: (user) => memory.countOf(user),
-        erase: (user) => writes.all().then(() => memory.forgetting.forgetAll(user)),
+        erase: (user) => written().then(() => memory.forgetting.forgetAll(user)),
       }),
     )
     /** An answer is remembered once, in however many configurations of the module its call is. */
-    return { memory, writes, answered: context.slot(() => ({ isRemembered: false })) }
+    return { memory, writes, written, answered: context.slot(() => ({ isRemembered: false })) }
   },
 
-  setup(context, { memory, writes, answered }) {
+  setup(context, { memory, writes, written, answered }) {
     const { id, settings, inspect, find, log } = context
     const { budget_tokens: budget, ttl_hours: ttlHours, share, summary_model: model } = settings
     const folding = new Folding(context, memory, { budget, model })
@@ -62,11 +64,11 @@ export default defineModule({
         ...(tenant !== undefined && { tenant }),
         ...{ key_id, project: context.project, ttlHours },
       }
-      const written = writes.run(session.id, async () => {
+      const writing = writes.run(session.id, async () => {
         const row = await memory.add(session, said, keeping)
         detach('a summary of a session', folding.fold(session.id, row, call))
       })
-      written.catch((error: unknown) => log.warn({ err: error }, 'a turn was not remembered'))
+      writing.catch((error: unknown) => log.warn({ err: error }, 'a turn was not remembered'))
     }
 
     return {
@@ -74,7 +76,7 @@ export default defineModule({
         const session = sessionOf(call, share)
         const own = ownMessages(call)
         if (!session || hasHistory(own)) return undefined
-        await writes.of(session.id)
+        await written()
         const found = await memory.recall(session.id)
         const count = (messages: readonly Message[]) => messageTokens(messages, call, find(TokenCounting))
         const brought = await recalled(call, found ?? nothing, budget, { inspect, count })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { notFound, type OnceContext, type Principal } from '#kernel'
-import { forbidOthers, listed, listOf, listQuery, storedPage, type Writes } from '#kit'
+import { forbidOthers, listed, listOf, listQuery, storedPage } from '#kit'
 import type { Memory } from './memory.ts'
 import type { SessionRow } from './rows.ts'
 import { turn } from './turn.ts'
@@ -28,7 +28,11 @@ const item = z.object({
 const isoOf = (ms: number): string => new Date(ms).toISOString()
 
 /** Users see and clear their own sessions, admins all. A clearing waits for what is being written. */
-export function addRoutes({ route }: Pick<OnceContext, 'route'>, memory: Memory, writes: Writes): void {
+export function addRoutes(
+  { route }: Pick<OnceContext, 'route'>,
+  memory: Memory,
+  written: () => Promise<void>,
+): void {
   const shown = async (id: string, row: SessionRow): Promise<z.infer<typeof item>> => ({
     id,
     session: (await memory.nameOf(row)) ?? null,
@@ -105,7 +109,7 @@ export function addRoutes({ route }: Pick<OnceContext, 'route'>, memory: Memory,
     throws: [404],
     async handle({ params: { id }, principal }) {
       await seen(id, principal)
-      await writes.of(id)
+      await written()
       await memory.forgetting.forget(id)
       return { deleted: true as const, id }
     },
@@ -120,7 +124,7 @@ export function addRoutes({ route }: Pick<OnceContext, 'route'>, memory: Memory,
     returns: z.object({ deleted: z.int() }),
     throws: [403],
     async handle({ query: { user_id }, principal }) {
-      await writes.all()
+      await written()
       return { deleted: await memory.forgetting.forgetAll(forbidOthers(principal, user_id)) }
     },
   })

@@ -11,9 +11,9 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-async function say(content: string): Promise<void> {
+async function say(content: string, session = 'spread'): Promise<void> {
   const messages = [{ role: 'user', content }]
-  const { status } = await gateway.chat({ model, messages }, { 'x-session-id': 'spread' }).answer
+  const { status } = await gateway.chat({ model, messages }, { 'x-session-id': session }).answer
   expect(status).toBe(200)
 }
 
@@ -39,4 +39,16 @@ test('a session goes on in every thread, and after a kill', { timeout: 120_000 }
   upstream.reply({ content: 'Still.' })
   await say('And now?')
   expect(sent()).toEqual([...said, 'All of it?', 'Yes.', 'And now?'])
+})
+
+test('a turn has what the one before it left, also where another thread answers it at once', {
+  timeout: 120_000,
+}, async () => {
+  const said: string[] = []
+  for (let n = 0; n < 30; n += 1) {
+    gateway.upstream.reply({ content: `A${n}` })
+    await say(`Q${n}`, 'at once')
+    expect(sent()).toEqual([...said, `Q${n}`])
+    said.push(`Q${n}`, `A${n}`)
+  }
 })

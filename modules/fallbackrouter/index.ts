@@ -76,6 +76,10 @@ export default defineModule({
     const chainOf = byName<readonly Target[]>(settings.chains)
     return {
       ...hooks,
+      leadsTo: () =>
+        Object.entries(settings.chains).flatMap(([from, chain]) =>
+          chain.map(({ model }) => ({ from, model })),
+        ),
       around(call, next) {
         const chain = isFree(call) ? chainOf(call.request.model) : undefined
         return chain ? tryEach(inOrder(chain, modelName(call).name, Math.random), call, next) : next(call)

@@ -64,6 +64,7 @@ export default defineModule({
     if (mode === 'enforce') own(tables.add(id, { names: () => exact, modelOf: (name) => find(name)?.model }))
     return {
       pure: true,
+      leadsTo: () => names.map((from) => ({ from, model: find(from)!.model })),
       request(call) {
         const alias = find(call.request.model)
         return alias && renamed(call, alias)

@@ -36,6 +36,7 @@ export default defineModule({
     const differing = compiled.filter(({ around }) => around.length > 0)
     return {
       pure: true,
+      leadsTo: () => rules.map(({ name, model }) => ({ from: name, model })),
       request: (call) => (call.context.provider === undefined ? switched(call, compiled) : undefined),
       ...(differing.length > 0 && {
         varies: (call: Call) => differing.map(({ around }) => (reasonsOf(around, call) ? 1 : 0)).join(''),

@@ -89,6 +89,74 @@ test('a request with a secret is refused without a call, and recorded without it
   expect(stats.stats.refusals).toBeGreaterThan(0)
 })
 
+describe('a secret in the address of a picture or a file', () => {
+  const chat = (url: string) => {
+    const content = [{ type: 'image_url', image_url: { url } }]
+    return ask(gateway, { body: { model: 'gpt-4o-mini', messages: [{ role: 'user', content }] } })
+  }
+  const address = `https://files.example/a.png?size=9&token=${secret}`
+
+  test('is found on each wire, and the call is refused and recorded without it', async () => {
+    const parts = [
+      ['/v1/responses', 'input', { type: 'input_image', image_url: address }],
+      ['/v1/responses', 'input', { type: 'input_file', filename: 'a.pdf', file_url: address }],
+      ['/v1/messages', 'messages', { type: 'image', source: { type: 'url', url: address } }],
+      ['/v1/messages', 'messages', { type: 'document', source: { type: 'url', url: address } }],
+    ] as const
+    for (const [path, field, part] of parts) {
+      const limit = path === '/v1/messages' && { max_tokens: 10 }
+      const turns = [{ role: 'user', content: [part] }]
+      const { status } = await ask(gateway, {
+        path,
+        body: { model: 'gpt-4o-mini', [field]: turns, ...limit },
+      })
+      expect([path, part.type, status]).toEqual([path, part.type, 400])
+    }
+    const { status, body, headers } = await chat(address)
+    expect([status, (body.error as { type: string }).type]).toEqual([400, 'content_blocked'])
+    expect(upstream.requests).toEqual([])
+    const { body: trace } = await gateway.api('GET', `/api/observe/traces/${headers.get('x-trace-id')}`)
+    expect(JSON.stringify(trace)).not.toContain(secret)
+    expect(trace.request.messages[0].content[0].image_url.url).toContain(
+      'https://files.example/a.png?size=9&token=',
+    )
+    expect(trace.guardrails).toMatchObject([{ spans: [{ kind: 'address' }] }])
+  })
+
+  test.each([
+    ['in its place', `https://files.example/raw/glpat-${random(20)}/a.png`],
+    ['percent-encoded', `https://files.example/a.png?token=%67hp_${random(36)}`],
+    ['that has a name', 'https://files.example/a.png?password=q8Zr4!n1Lw9Xb6Vd'],
+  ])('is found: %s', async (_, url) => {
+    expect((await chat(url)).status).toBe(400)
+  })
+
+  test.each([
+    [
+      'signed for one file',
+      `https://b.s3.amazonaws.com/a.png?X-Amz-Credential=AKIA${'A2B3'.repeat(4)}%2F20260101&X-Amz-Signature=${'0af9'.repeat(16)}`,
+    ],
+    ['with the token of one file', `https://files.example/a.png?token=${random(32)}&sig=${random(40)}%3D`],
+    [
+      'with a signed token',
+      `https://files.example/a.png?jwt=eyJ${random(30)}.eyJ${random(60)}.${random(43)}`,
+    ],
+    ['as pages have them', `https://images.example/photo-${random(30)}?ixid=${random(44)}&w=1080&q=80`],
+  ])('an address %s is none', async (_, url) => {
+    expect((await chat(url)).status).toBe(200)
+    expect(JSON.stringify(upstream.last().body)).toContain(url)
+  })
+
+  test('is redacted where that is asked for, and the rest of the address stays', async () => {
+    await gateway.module('secretscan', { config: { request: 'redact' } })
+    expect((await chat(address)).status).toBe(200)
+    const { url } = (upstream.last().body as { messages: { content: { image_url: { url: string } }[] }[] })
+      .messages[0]!.content[0]!.image_url
+    expect(url).toBe('https://files.example/a.png?size=9&token=%5BREDACTED%3Agithub_token%5D')
+    await gateway.module('secretscan', { config: { request: 'block' } })
+  })
+})
+
 describe('a secret in a text that comes as a file is found', () => {
   const data = Buffer.from(`Use ${other} for it`).toString('base64')
   const file_data = `data:text/plain;base64,${data}`

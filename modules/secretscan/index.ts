@@ -62,11 +62,19 @@ export default defineModule({
     const { request, response, entropy, custom } = settings
     if (request === 'off' && response === 'off') return {}
     const search = new SecretSearch({ custom, entropy })
+    const inAddresses = request === 'off' ? undefined : new SecretSearch({ custom, entropy: 'off' })
     const held = custom.every(matchesWithinWord) ? 0 : usualSecretLength
     const allowed = new Set(settings.allow)
     const budget = slot<SearchBudget>(() => ({ ms: budgetMs }))
 
     const clean = new CleanTexts()
+    /** Random values in addresses, and what signs them, are the way to one picture or file. */
+    const secretsInAddress = (text: string, call: Call): readonly Secret[] =>
+      signature.test(text)
+        ? []
+        : inAddresses!
+            .secretsIn(text, 0, budget(call))
+            .filter(({ label, start, end }) => label !== 'jwt' && !allowed.has(text.slice(start, end)))
     const secretsIn = (text: string, call: Call, from: number): readonly Secret[] => {
       const found = search.secretsIn(text, from, budget(call))
       return allowed.size === 0
@@ -80,8 +88,11 @@ export default defineModule({
       reach: secretReach,
       context: 2 * usualSecretLength + lookBehind,
       refusal: 'The content was refused: it contains a credential. Remove it, and consider it disclosed.',
-      scan: (text, _place, call, from) =>
-        secretsFrom(text, call, from).map((secret) => spanFor(secret, secret.label, wanted)),
+      addresses: true,
+      scan: (text, { kind }, call, from) =>
+        (kind === 'address' ? secretsInAddress(text, call) : secretsFrom(text, call, from)).map((secret) =>
+          spanFor(secret, secret.label, wanted),
+        ),
       open: (text, _call, from) => secretOpenFrom(text, from, held),
       found: ({ label }, { direction }) => report(verbs[wanted], `${label} in a ${direction}`),
     })
@@ -93,5 +104,8 @@ export default defineModule({
     }
   },
 })
+
+/** A pair of the query of an address that a store of files has signed. */
+const signature = /^(?:x-amz-|x-goog-|awsaccesskeyid=|googleaccessid=|key-pair-id=|signature=|sig=)/i
 
 const verbs = { block: 'blocked', redact: 'redacted', warn: 'warned' } as const

@@ -1,5 +1,5 @@
 import { defineArea, Sealing } from '#kernel'
-import { personalOfUsers, SealedJson } from '#kit'
+import { personalOfUsers, Schemas, SealedJson } from '#kit'
 import { Batches } from './batches/batches.ts'
 import { addBeginBatchRoutes } from './batches/begin-routes.ts'
 import { addBatchRoutes } from './batches/routes.ts'
@@ -24,7 +24,9 @@ export default defineArea({
   settings,
 
   async setup(context) {
-    const tools = await Tools.open(context, new SealedJson(context, () => context.use(Sealing)))
+    const schemas = new Schemas()
+    context.own(() => schemas.close())
+    const tools = await Tools.open(context, new SealedJson(context, () => context.use(Sealing)), schemas)
     const workflows = new Workflows(context, tools)
     const { shelf } = workflows
     context.own(await shelf.known.load())

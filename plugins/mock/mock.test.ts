@@ -2,6 +2,7 @@ import OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { ask } from '../../test/ask.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 
 let gateway: TestGateway
@@ -14,6 +15,11 @@ beforeAll(async () => {
 })
 
 afterAll(() => gateway.close())
+
+interface Trace {
+  readonly provider_model: string
+  readonly cost_usd: number | null
+}
 
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 const Person = z.object({
@@ -30,6 +36,37 @@ test('without any key, structured output has the form that was asked for', async
       response_format: zodResponseFormat(Person, 'person'),
     })
     expect(choices[0]!.message.parsed).toEqual({ name: 'text', born: '2000-01-01', pets: ['cat'] })
+  }
+})
+
+test('without any key, calls cost nothing, whatever model they name, and no figure calls itself less than whole', async () => {
+  const models = ['mock', 'gpt-4o-mini', 'mock/anything']
+  for (const model of models) await client.chat.completions.create({ model, messages })
+  const list = async () => (await gateway.api('GET', '/api/observe/traces?limit=50')).body.traces
+  await expect.poll(async () => (await list()).length).toBeGreaterThanOrEqual(models.length)
+  for (const { cost_usd, cost } of await list()) {
+    expect(cost_usd).toBe(0)
+    expect(cost).not.toHaveProperty('unpriced')
+  }
+  expect((await gateway.api('GET', '/api/observe/overview')).body).not.toHaveProperty('unpriced')
+  expect((await gateway.api('GET', '/api/spend')).body).not.toHaveProperty('unpriced')
+})
+
+test('an operator’s price of the mock outweighs that it costs nothing', async () => {
+  const prices = { 'mock/dear': { input_usd_per_m: 1_000, output_usd_per_m: 1_000 } }
+  const priced = await startGateway({ config: { prices } })
+  try {
+    for (const model of ['mock/dear', 'mock/other']) {
+      const { status } = await ask(priced, { body: { model, messages } })
+      expect(status).toBe(200)
+    }
+    const list = async () => (await priced.api('GET', '/api/observe/traces')).body.traces
+    await expect.poll(async () => (await list()).length).toBe(2)
+    const costs = new Map((await list()).map((trace: Trace) => [trace.provider_model, trace.cost_usd]))
+    expect(costs.get('dear')).toBeGreaterThan(0)
+    expect(costs.get('other')).toBe(0)
+  } finally {
+    await priced.close()
   }
 })
 

@@ -26,7 +26,8 @@ export default defineArea({
     const problems = tokenizerProblems(await tokens.check())
     if (problems.length > 0) throw new ConfigError(problems)
     provide(ModelCatalogue, catalogue)
-    provide(Pricing, createPrices({ overrides: settings.prices, priceId, catalogue }))
+    const isFree = (provider: string): boolean => find(ProviderDirectory)?.isFree(provider) ?? false
+    provide(Pricing, createPrices({ overrides: settings.prices, priceId, catalogue, isFree }))
     provide(TokenCounting, tokens)
   },
 })

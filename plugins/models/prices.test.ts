@@ -230,6 +230,20 @@ describe('overrides', () => {
     expect(idOf('gift')).toBe('mycorp/gift')
   })
 
+  it('and the price data win over a provider that costs nothing', () => {
+    const free = createPrices({
+      overrides: { 'gift/dear': { inputUsdPerM: 1, outputUsdPerM: 1 } },
+      isFree: (provider) => provider === 'gift' || provider === 'openai',
+    })
+    const nanoOfOne = (provider: string, model: string) =>
+      free.cost(provider, model, usage({ input: 1, audioIn: 1 }))?.totalNano
+    expect(nanoOfOne('gift', 'dear')).toBe(1000)
+    expect(nanoOfOne('gift', 'any')).toBe(0)
+    expect(nanoOfOne('openai', 'gpt-4o')).toBeGreaterThan(0)
+    expect(nanoOfOne('other', 'any')).toBeUndefined()
+    expect(free.describe('gift', 'any')).toMatchObject({ priceId: 'gift/*', source: 'catalogue' })
+  })
+
   it('may price every class of tokens', () => {
     const tokens = {
       input: 100,

@@ -15,6 +15,8 @@ export interface PriceOptions {
   readonly priceId?: (provider: string) => string
   /** Models beyond those of the price package; one that the operator has loaded outweighs the package. */
   readonly catalogue?: Pick<Catalogue, 'edition' | 'find'>
+  /** Whether a provider costs nothing for models that have no price. */
+  readonly isFree?: (provider: string) => boolean
 }
 
 interface Entry {
@@ -42,6 +44,7 @@ export function createPrices({
   overrides = {},
   priceId = (provider) => provider,
   catalogue,
+  isFree = () => false,
 }: PriceOptions = {}): Pricing {
   const known = new ByModel<Found>(cachedModels)
   const overrideOf = findOverride(overrides)
@@ -79,7 +82,7 @@ export function createPrices({
     }
   }
 
-  function find(provider: string, model: string, at: number): Entry | undefined {
+  function priced(provider: string, model: string, at: number): Entry | undefined {
     if (model.length > maxName || provider.length > maxName) return undefined
     if (edition !== catalogue?.edition) {
       known.clear()
@@ -95,6 +98,9 @@ export function createPrices({
     known.set(provider, model, { catalogueName, entry })
     return entry
   }
+
+  const find = (provider: string, model: string, at: number): Entry | undefined =>
+    priced(provider, model, at) ?? (isFree(provider) ? freeEntry(provider) : undefined)
 
   return {
     cost(provider, model, usage, at = Date.now()) {
@@ -114,6 +120,15 @@ export function createPrices({
     items: itemsOf,
   }
 }
+
+const freeEntry = (provider: string): Entry => ({
+  priceId: `${provider}/*`,
+  source: 'catalogue',
+  rates: { input: 0, output: 0 },
+  contextWindow: undefined,
+  origin: 'the provider, which costs nothing',
+  second: undefined,
+})
 
 function catalogueEntry(model: CatalogueModel, contextWindow: number | undefined): Entry | undefined {
   const { id, origin } = model

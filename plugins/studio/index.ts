@@ -1,5 +1,5 @@
 import { type Awaitable, defineArea, Templates } from '#kernel'
-import { type KeptOfUser, personalOfUsers, rowsOfUsers } from '#kit'
+import { type KeptOfUser, personalOfUsers, rowsOfUsers, Schemas } from '#kit'
 import { Benchmarks } from './benchmarks/benchmarks.ts'
 import { addBenchmarkRoutes } from './benchmarks/routes.ts'
 import { addBenchmarkRunRoutes } from './benchmarks/run-routes.ts'
@@ -30,7 +30,9 @@ export default defineArea({
     const { shelf } = studio
     context.own(await shelf.known.load())
     context.provide(Templates, templatesOf(studio))
-    const runs = new Runs(context, { promptsOf: (plan) => promptsOf(studio, plan), isDecided })
+    const schemas = new Schemas()
+    context.own(() => schemas.close())
+    const runs = new Runs(context, { schemas, promptsOf: (plan) => promptsOf(studio, plan), isDecided })
     const experiments = new Experiments(context, studio, runs)
     const benchmarks = new Benchmarks(context, runs)
     const snapshots = new Snapshots(context, studio, runs)

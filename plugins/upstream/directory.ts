@@ -237,6 +237,11 @@ export class Directory {
     return this.find(provider)?.priceId ?? provider
   }
 
+  /** Whether a provider says that calls to it cost nothing. */
+  isFree(provider: string): boolean {
+    return this.find(provider)?.spec.free ?? false
+  }
+
   /** Names in the configuration that no plugin knows and no `type` explains, or one that nothing knows: they cannot be used. */
   get unusable(): string[] {
     const entries = this.#entriesNow()

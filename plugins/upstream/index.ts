@@ -13,6 +13,7 @@ import {
 import { Dispatcher } from './delivery/dispatch.ts'
 import { targetsOf } from './delivery/targets.ts'
 import { checkEntry } from './directory/check-entry.ts'
+import { keepsSettings, leadsOf } from './directory/leads.ts'
 import { providerOf } from './directory/provider.ts'
 import { isProviderAfter } from './directory/provider-after.ts'
 import { optionProblems } from './directory/provider-options.ts'
@@ -43,6 +44,8 @@ export default defineArea({
     const routes = await RouteTable.open(settings.routes, context, {
       isThere: (name, after) =>
         isProviderAfter(name, after, { configured: settings.providers, runtime, registry, isPlugin }),
+      leads: (after) =>
+        leadsOf(on(), directory).filter(({ module }) => !after || keepsSettings(module, after, registry)),
       apply: (plan, actor) => registry.apply(plan, actor),
     })
     const env = use(kernelServices.environment)

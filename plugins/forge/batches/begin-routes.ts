@@ -74,7 +74,8 @@ export function addBeginBatchRoutes(
     const { type, model, visibility = 'private' } = options
     checkVisibility(visibility, { user_id: scopeOf(principal) }, 'batches')
     const { workflow, schema } = await workflowOf(options, principal!)
-    const items = checkedItems(input, { type, model, schema, mostItems, mostBytes, nameOf })
+    const { schemas } = workflows
+    const items = await checkedItems(input, { type, model, schema, schemas, mostItems, mostBytes, nameOf })
     const { id } = await batches.add({ principal: principal!, ip, options, workflow, items, key })
     await batches.waits.until(id, options.wait_ms, signal)
     const row = (await batches.store.batches.get(id))!

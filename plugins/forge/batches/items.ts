@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { badRequest, tooLarge } from '#kernel'
-import { chatBody, completionBody, embeddingBody, parseForeign, schemaCheck } from '#kit'
+import { type Awaitable, badRequest, type JsonObject, tooLarge } from '#kernel'
+import { chatBody, completionBody, embeddingBody, parseForeign, type Schemas } from '#kit'
 import type { BatchType } from './rows.ts'
 
 /** An item that can be made. */
@@ -16,12 +16,16 @@ export interface Demands {
   readonly model: string | undefined
   /** The `input_schema` of the workflow. */
   readonly schema: Record<string, unknown> | undefined
+  readonly schemas: Schemas
   readonly mostItems: number
   /** Bytes of JSON of the input of a workflow. */
   readonly mostBytes: number
   /** The name of an item in refusals: `input.3`, or `line 4`. */
   readonly nameOf: (index: number) => string
 }
+
+/** Of an item's body, the one that is made; throws or rejects with a refusal for one that cannot be. */
+type BodyCheck = (body: unknown, at: string) => Awaitable<unknown>
 
 type CallType = Exclude<BatchType, 'workflow'>
 const urls = { chat: '/v1/chat/completions', completion: '/v1/completions', embedding: '/v1/embeddings' }
@@ -52,20 +56,22 @@ export function linesOf(file: Buffer, most: number): unknown[] {
   return values
 }
 
-/** Items that can be made. Throws a refusal that names the first field that is wrong. */
-export function checkedItems(input: readonly unknown[], demands: Demands): Item[] {
+/** Items that can be made. Rejects with a refusal that names the first field that is wrong. */
+export async function checkedItems(input: readonly unknown[], demands: Demands): Promise<Item[]> {
   if (input.length > demands.mostItems) throw tooMany(demands.mostItems, 'input')
-  const check = demands.type === 'workflow' ? inputCheck(demands) : bodyCheck(demands.type, demands)
+  const check = demands.type === 'workflow' ? await inputCheck(demands) : bodyCheck(demands.type, demands)
   const ids = new Set<string>()
-  return input.map((given, index) => {
+  const items: Item[] = []
+  for (const [index, given] of input.entries()) {
     const at = demands.nameOf(index)
     const { custom_id, url, body } = openedOf(given, at)
     if (custom_id !== undefined && ids.size === ids.add(custom_id).size)
       throw wrong(`${at}.custom_id`, 'another item has it')
     if (url !== undefined && (demands.type === 'workflow' || url !== urls[demands.type]))
       throw wrong(`${at}.url`, `does not fit the type ${demands.type}`)
-    return { custom_id, body: check(body, at) }
-  })
+    items.push({ custom_id, body: await check(body, at) })
+  }
+  return items
 }
 
 function openedOf(given: unknown, at: string): z.infer<typeof envelope> {
@@ -76,7 +82,7 @@ function openedOf(given: unknown, at: string): z.infer<typeof envelope> {
 }
 
 /** Of a body that can be sent, the one that is: its model said, and nothing streamed. */
-function bodyCheck(type: CallType, { model }: Demands): (body: unknown, at: string) => unknown {
+function bodyCheck(type: CallType, { model }: Demands): BodyCheck {
   const form = forms[type]
   return (given, at) => {
     if (typeof given !== 'object' || given === null || Array.isArray(given))
@@ -96,12 +102,12 @@ function bodyCheck(type: CallType, { model }: Demands): (body: unknown, at: stri
   }
 }
 
-function inputCheck({ schema, mostBytes }: Demands): (input: unknown, at: string) => unknown {
-  const problemsOf = schema && schemaCheck(schema as Parameters<typeof schemaCheck>[0])
-  return (input, at) => {
+async function inputCheck({ schema, schemas, mostBytes }: Demands): Promise<BodyCheck> {
+  const held = schema && (await schemas.read(schema as JsonObject))
+  return async (input, at) => {
     if (Buffer.byteLength(JSON.stringify(input)) > mostBytes)
       throw tooLarge(`${at}: an input may have ${mostBytes} bytes.`, { param: at })
-    const [problem] = problemsOf?.(input) ?? []
+    const [problem] = (await held?.check(input))?.problems ?? []
     if (problem !== undefined) throw wrong(at, `does not match the input_schema of the workflow: ${problem}`)
     return input
   }

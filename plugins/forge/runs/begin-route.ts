@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { answer, answers, badRequest, type Context, conflict, tooLarge } from '#kernel'
-import { idempotencyKey, schemaCheck } from '#kit'
+import { idempotencyKey, type Schemas } from '#kit'
 import { bySlug, ownerQuery, workflowsPath } from '../addressed.ts'
+import { problemIn } from '../schemas.ts'
 import type { Settings } from '../settings.ts'
 import { checkRequests } from '../workflows/check.ts'
 import { value } from '../workflows/value.ts'
@@ -55,7 +56,7 @@ export function addBeginRoute(
         throw tooLarge(`An input may have ${settings.max_input_bytes} bytes.`, { param: 'input' })
       const { steps, input_schema: schema } = await workflows.read(workflow, workflow.current_version)
       checkRequests({ steps }, workflow, settings)
-      if (schema) checkInput(schema, input)
+      if (schema) await checkInput(workflows.schemas, schema, input)
       const key = idempotencyKey(headers)
       const added = await runs.add(workflow, steps.length, { principal: principal!, ip, project, input, key })
       await runs.waits.until(added.id, wait_ms, signal)
@@ -66,8 +67,8 @@ export function addBeginRoute(
   })
 }
 
-function checkInput(schema: Record<string, unknown>, input: unknown): void {
-  const [problem] = schemaCheck(schema as Parameters<typeof schemaCheck>[0])(input)
+async function checkInput(schemas: Schemas, schema: Record<string, unknown>, input: unknown): Promise<void> {
+  const problem = await problemIn(schemas, schema, input)
   if (problem !== undefined)
     throw badRequest(`body input: does not match the input_schema of the workflow: ${problem}.`, {
       param: 'input',

@@ -1,5 +1,6 @@
 import { setTimeout as passes } from 'node:timers/promises'
-import { BudgetExceeded, schemaCheck } from '#kit'
+import { BudgetExceeded, type Schemas } from '#kit'
+import { problemIn } from '../schemas.ts'
 import { Usage } from '../steps/ask.ts'
 import { canPass, problemOf, StepFault } from '../steps/fault.ts'
 import { Places } from '../steps/places.ts'
@@ -43,7 +44,8 @@ export class Leaves {
         const { input, run } = workOf(made, place, this.#tools, usage)
         row = await this.#journal.begin(path, leaf.type, attempt, input)
         const output = await within('timeout_ms' in leaf ? leaf.timeout_ms : undefined, signal, run)
-        if ('output_schema' in leaf && leaf.output_schema) checkOutput(leaf.output_schema, output)
+        if ('output_schema' in leaf && leaf.output_schema)
+          await checkOutput(this.#tools.toolbox.schemas, leaf.output_schema, output)
         return await this.#journal.complete(row, output, usage)
       } catch (error) {
         signal.throwIfAborted()
@@ -100,8 +102,8 @@ async function within<T>(
   }
 }
 
-function checkOutput(schema: Record<string, unknown>, output: Value): void {
-  const [problem] = schemaCheck(schema as Parameters<typeof schemaCheck>[0])(output)
+async function checkOutput(schemas: Schemas, schema: Record<string, unknown>, output: Value): Promise<void> {
+  const problem = await problemIn(schemas, schema, output)
   if (problem !== undefined)
     throw new StepFault('output_invalid', `The output does not match its schema: ${problem}.`, {
       mayPass: true,

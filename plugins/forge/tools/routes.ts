@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { badRequest, type Context, forbidden, newId } from '#kernel'
-import { checkVisibility, listed, listOf, listQuery, pageOf, schemaCheck, scopeOf } from '#kit'
+import { checkVisibility, listed, listOf, listQuery, pageOf, type Schemas, scopeOf } from '#kit'
 import { without } from '../fields.ts'
+import { checkSchema } from '../schemas.ts'
 import type { Settings } from '../settings.ts'
 import { mayRequest, onlyAdmins } from '../workflows/check.ts'
 import { newTool, toolChange } from './input.ts'
@@ -50,7 +51,7 @@ export function addToolRoutes(
     throws: [403, 409],
     async handle({ body, principal }) {
       const { name: slug, description, schema, output_schema, handler, ...rest } = body
-      checkSchemas({ schema, output_schema })
+      await checkSchemas(tools.schemas, { schema, output_schema })
       const user_id = scopeOf(principal)
       const { tenant } = principal!
       if (!mayRequest(user_id, settings)) throw onlyAdmins('type')
@@ -102,7 +103,7 @@ export function addToolRoutes(
       if (body.handler && !mayRequest(scopeOf(principal), settings)) throw onlyAdmins('handler')
       if (body.visibility !== undefined) checkVisibility(body.visibility, row, 'tools')
       const { description, schema, output_schema, handler: { headers, ...sent } = {}, ...rest } = body
-      checkSchemas({ schema, output_schema: output_schema ?? undefined })
+      await checkSchemas(tools.schemas, { schema, output_schema: output_schema ?? undefined })
       checkSecret(sent, row)
       checkKind(row.type, sent)
       const before = await tools.read(row)
@@ -182,7 +183,9 @@ function checkKind(
 
 const isSameOrigin = (a: string, b: string): boolean => new URL(a).origin === new URL(b).origin
 
-function checkSchemas(schemas: Readonly<Record<string, Record<string, unknown> | undefined>>): void {
-  for (const [param, schema] of Object.entries(schemas))
-    if (schema) schemaCheck(schema as Parameters<typeof schemaCheck>[0], { param })
+async function checkSchemas(
+  schemas: Schemas,
+  given: Readonly<Record<string, Record<string, unknown> | undefined>>,
+): Promise<void> {
+  for (const [param, schema] of Object.entries(given)) if (schema) await checkSchema(schemas, schema, param)
 }

@@ -7,8 +7,9 @@ import {
   type Principal,
   TrustPolicies,
 } from '#kernel'
-import { OwnedRows, ownedKey, type SealedJson, type StoredPrincipal, schemaCheck } from '#kit'
+import { OwnedRows, ownedKey, type Schemas, type SealedJson, type StoredPrincipal } from '#kit'
 import type { RunRow } from '../runs/rows.ts'
+import { problemIn } from '../schemas.ts'
 import type { Settings } from '../settings.ts'
 import { StepFault } from '../steps/fault.ts'
 import { runHttp } from '../steps/http.ts'
@@ -32,20 +33,22 @@ export interface ToolUse {
 export class Tools {
   readonly known: OwnedRows<ToolRow>
   readonly json: SealedJson
+  readonly schemas: Schemas
   readonly #context: Context<Settings>
   readonly #rows: Collection<ToolRow>
   readonly #uses: Uses
 
-  private constructor(context: Context<Settings>, json: SealedJson, uses: Uses) {
+  private constructor(context: Context<Settings>, json: SealedJson, schemas: Schemas, uses: Uses) {
     this.#context = context
     this.json = json
+    this.schemas = schemas
     this.#uses = uses
     this.#rows = context.store.collection('tools', { schema: toolRow })
     this.known = new OwnedRows(this.#rows, 'tool')
   }
 
-  static async open(context: Context<Settings>, json: SealedJson): Promise<Tools> {
-    const tools = new Tools(context, json, new Uses(await context.store.counters('tools')))
+  static async open(context: Context<Settings>, json: SealedJson, schemas: Schemas): Promise<Tools> {
+    const tools = new Tools(context, json, schemas, new Uses(await context.store.counters('tools')))
     context.own(await tools.known.load())
     return tools
   }
@@ -124,7 +127,12 @@ export class Tools {
     if (!(await this.#isFor(row, run.principal)))
       throw new StepFault('forbidden', `The tool ${row.slug} is not for the caller who began the run.`)
     const body = await this.read(row)
-    check(body.schema, args, 'arguments_invalid', 'The arguments do not match the schema of the tool')
+    await this.#check(
+      body.schema,
+      args,
+      'arguments_invalid',
+      'The arguments do not match the schema of the tool',
+    )
     return this.#uses.counted(id, () => this.#sent(row, body, args, signal))
   }
 
@@ -162,7 +170,7 @@ export class Tools {
     try {
       const said = await this.#said(row, body, args, AbortSignal.any([signal, time]))
       if (body.output_schema)
-        check(
+        await this.#check(
           body.output_schema,
           said,
           'output_invalid',
@@ -190,6 +198,11 @@ export class Tools {
     return (output as { body: Value }).body
   }
 
+  async #check(schema: Record<string, unknown>, value: Value, code: string, what: string): Promise<void> {
+    const problem = await problemIn(this.schemas, schema, value)
+    if (problem !== undefined) throw new StepFault(code, `${what}: ${problem}.`)
+  }
+
   #headersOf(
     { headers, slug, user_id }: ToolRow,
     { auth_ref, auth_header }: ToolBody,
@@ -206,11 +219,6 @@ export class Tools {
     const others = Object.entries(own).filter(([other]) => other.toLowerCase() !== name.toLowerCase())
     return { ...Object.fromEntries(others), [name]: auth_header === undefined ? `Bearer ${secret}` : secret }
   }
-}
-
-function check(schema: Record<string, unknown>, value: Value, code: string, what: string): void {
-  const [problem] = schemaCheck(schema as Parameters<typeof schemaCheck>[0])(value)
-  if (problem !== undefined) throw new StepFault(code, `${what}: ${problem}.`)
 }
 
 function requestOf({ url, method }: ToolBody, headers: Record<string, string>, args: Value) {

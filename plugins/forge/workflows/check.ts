@@ -1,5 +1,6 @@
 import { forbidden, tooLarge } from '#kernel'
-import { schemaCheck } from '#kit'
+import type { Schemas } from '#kit'
+import { checkSchema } from '../schemas.ts'
 import type { Settings } from '../settings.ts'
 import type { Definition, Nested, Whole } from './definition.ts'
 import { checkReferences, wrong } from './references.ts'
@@ -10,8 +11,9 @@ const deepest = 5
 /** Characters of a definition as JSON, with the workflows inside. */
 const longest = 500_000
 
-/** What the names in a definition stand for. Both throw a bad request for the field `at` where there is nothing of the name. */
-export interface Found {
+/** What reads the schemas of a definition, and what the names in it stand for. Both of these throw a bad request for the field `at` where there is nothing of the name. */
+export interface Means {
+  readonly schemas: Schemas
   /** Reads another workflow, as it is now. */
   readonly find: (slug: string, at: string) => Promise<Nested>
   /** The id of a tool. */
@@ -23,17 +25,17 @@ export async function checkedDefinition(
   definition: Definition,
   owner: { readonly id: string; readonly slug: string; readonly user_id?: string | undefined },
   settings: Settings,
-  { find, toolOf }: Found,
+  { schemas, find, toolOf }: Means,
 ): Promise<Whole> {
   const { id, slug } = owner
   checkLimits(definition, settings)
   checkRequests(definition, owner, settings)
   checkReferences(definition)
-  if (definition.input_schema) checkSchema(definition.input_schema, 'input_schema')
+  if (definition.input_schema) await checkSchema(schemas, definition.input_schema, 'input_schema')
   const nested: Record<string, Nested> = {}
   const tools: Record<string, string> = {}
   for (const [n, step] of definition.steps.entries()) {
-    checkStep(step, `steps.${n}`)
+    await checkStep(step, `steps.${n}`, schemas)
     for (const { slug: tool, at } of namesIn(step, `steps.${n}`, 'tool')) tools[tool] ??= toolOf(tool, at)
     for (const { slug: other, at } of namesIn(step, `steps.${n}`, 'workflow')) {
       if (other === slug) throw recursion(at, other)
@@ -81,17 +83,14 @@ export const onlyAdmins = (param: string) =>
     { param },
   )
 
-function checkStep(step: Step, at: string): void {
+async function checkStep(step: Step, at: string, schemas: Schemas): Promise<void> {
   for (const [where, part] of partsOf(step, at)) {
     if (part.on_error?.action === 'fallback' && part.type !== 'llm' && part.type !== 'judge')
       throw wrong(`${where}.on_error.action`, `a step of the type ${part.type} asks no model`)
     if ('output_schema' in part && part.output_schema)
-      checkSchema(part.output_schema, `${where}.output_schema`)
+      await checkSchema(schemas, part.output_schema, `${where}.output_schema`)
   }
 }
-
-const checkSchema = (schema: Record<string, unknown>, param: string) =>
-  schemaCheck(schema as Parameters<typeof schemaCheck>[0], { param })
 
 /** A step and those inside of it, with their paths. */
 function partsOf(step: Step, at: string): [path: string, part: Step | Part][] {

@@ -1,5 +1,5 @@
 import { type Context, notFound, Sealing } from '#kernel'
-import { type NewVersion, SealedJson, VersionedRows } from '#kit'
+import { type NewVersion, type Schemas, SealedJson, VersionedRows } from '#kit'
 import { without } from '../fields.ts'
 import type { Settings } from '../settings.ts'
 import type { Tools } from '../tools/tools.ts'
@@ -15,12 +15,14 @@ const most = { things: 100, versions: 500 }
 /** Workflows with what their versions say. */
 export class Workflows {
   readonly shelf: VersionedRows<WorkflowRow>
+  readonly schemas: Schemas
   readonly #json: SealedJson
   readonly #settings: Settings
   readonly #tools: Tools
 
   constructor(context: Context<Settings>, tools: Tools) {
     this.#tools = tools
+    this.schemas = tools.schemas
     const rows = context.store.collection('workflows', { schema: workflowRow })
     this.shelf = new VersionedRows(context.store, rows, { thing: 'workflow', most })
     this.#json = new SealedJson(context, () => context.use(Sealing))
@@ -44,6 +46,7 @@ export class Workflows {
     author: string,
   ): Promise<NewVersion> {
     const whole = await checkedDefinition(definition, owner, this.#settings, {
+      schemas: this.schemas,
       find: (slug, at) => this.#nested(slug, at, owner.user_id),
       toolOf: (slug, at) => this.#toolOf(slug, at, owner.user_id),
     })

@@ -207,6 +207,71 @@ test('a provider that a route leads to is not switched off, unless an entry of i
   expect((await toggle(true)).status).toBe(200)
 })
 
+test.each<[string, object, string]>([
+  ['modelalias', { aliases: { fast: 'swift', swift: 'led/large' } }, 'fast'],
+  ['modelalias', { aliases: { 'claude-*': { model: 'led-large' } } }, 'claude-*'],
+  ['fallbackrouter', { chains: { 'gpt-*': ['openai/*', 'led/*'] } }, 'gpt-*'],
+  ['modelswitch', { rules: [{ name: 'long', when: {}, model: 'led/large' }] }, 'long'],
+  ['canarydeploy', { rollouts: { 'new-model': { model: 'gpt-4o', target: 'led/large' } } }, 'new-model'],
+  [
+    'abrouter',
+    { experiments: { size: { models: ['gpt-4o'], variants: { a: {}, b: { model: 'led/large' } } } } },
+    'size',
+  ],
+])(
+  'a provider that %s sends calls on to with %j stays, until it does no more',
+  async (module, config, from) => {
+    const led = { ...mine(), name: 'led', models: ['led-large'] }
+    expect((await add(led)).status).toBe(201)
+    await gateway.module(module, { enabled: true, config })
+    const { status, body } = await remove('led')
+    expect([status, body.error?.message]).toEqual([
+      409,
+      `${module}: ${from} leads to led; change the settings of ${module} first.`,
+    ])
+    const empty = Object.entries(config).map(([name, value]) => [name, Array.isArray(value) ? [] : {}])
+    await gateway.module(module, { enabled: false, config: Object.fromEntries(empty) })
+    expect((await remove('led')).status).toBe(200)
+  },
+)
+
+test('a document takes a provider away that an alias leads to only with the alias, and so does a rollback', async () => {
+  const patch = (body: object) => gateway.api('POST', '/api/config', body)
+  const provider = { type: 'openai', base_url: other.baseUrl(), api_key: 'sk-secret-of-mycorp' }
+  const alias = (model: string) => ({ enabled: true, config: { aliases: { fast: model } } })
+  const { generation: base } = await last()
+  const both = { providers: { led: provider }, modules: { modelalias: alias('led/large') } }
+  expect((await patch(both)).body.error).toBeUndefined()
+  const { generation } = await last()
+  const refused = await patch({ providers: { led: null } })
+  expect([refused.status, refused.body.error.param]).toEqual([409, 'routes'])
+  expect(refused.body.error.message).toContain('fast of modelalias leads to led, which is no provider.')
+  const beside = { providers: { led: null }, modules: { inflight: { enabled: false } } }
+  expect((await patch(beside)).status).toBe(409)
+  expect((await last()).generation).toBe(generation)
+  const moved = { providers: { led: null }, modules: { modelalias: alias('gpt-4o') } }
+  expect((await patch(moved)).status).toBe(200)
+  expect((await gateway.api('POST', '/api/config/rollback', { generation })).status).toBe(200)
+  expect((await gateway.api('POST', '/api/config/rollback', { generation: base })).status).toBe(200)
+  expect((await call('led/large')).status).toBe(404)
+})
+
+test('a provider that an alias leads to is not switched off, unless another one serves the model or the alias is in shadow', async () => {
+  const toggle = async (enabled: boolean) =>
+    (await gateway.api('PUT', '/api/plugins/cohere', { enabled })).status
+  const alias = (model: string, mode = 'enforce') =>
+    gateway.module('modelalias', { enabled: true, mode, config: { aliases: { fast: model } } })
+  await alias('cohere/command-r')
+  expect(await toggle(false)).toBe(409)
+  await alias('cohere/command-r', 'shadow')
+  expect([await toggle(false), await toggle(true)]).toEqual([200, 200])
+  expect((await add({ ...mine(), name: 'second', models: ['command-r'] })).status).toBe(201)
+  await alias('command-r')
+  expect([await toggle(false), await toggle(true)]).toEqual([200, 200])
+  await gateway.module('modelalias', { enabled: false })
+  await remove('second')
+})
+
 test('a rollback to routes that lead nowhere is refused, as one of before such routes were refused can be', async () => {
   const rollback = (to: number) => gateway.api('POST', '/api/config/rollback', { generation: to })
   await gateway.api('PUT', '/api/proxy/routes', { routes: [{ match: 'house', provider: 'cohere' }] })

@@ -1,6 +1,7 @@
 import { type Context, conflict, newId, notFound, type Principal } from '#kernel'
 import { checkVisibility, scopeOf } from '#kit'
 import { ownerOf, Things } from '../owned.ts'
+import type { Plan } from '../runs/plan.ts'
 import { isOver, type RunRow } from '../runs/rows.ts'
 import type { Asked, Runs } from '../runs/runs.ts'
 import type { Settings } from '../settings.ts'
@@ -37,7 +38,7 @@ export class Benchmarks {
   ): Promise<BenchmarkRow> {
     const owner = ownerOf(caller)
     checkVisibility(visibility, owner, 'benchmarks')
-    await planOf(said, this.#context.settings.max_calls)
+    await this.#planOf(said)
     await this.things.checkRoom(owner)
     const now = new Date().toISOString()
     const row: BenchmarkRow = {
@@ -56,7 +57,7 @@ export class Benchmarks {
 
   /** Changes a benchmark; runs that have begun ask what they asked. */
   async change(row: BenchmarkRow, change: Partial<BenchmarkRow>, said: Definition): Promise<BenchmarkRow> {
-    await planOf(said, this.#context.settings.max_calls)
+    await this.#planOf(said)
     const body = await this.#runs.json.write(row, said)
     const updated_at = new Date().toISOString()
     const changed = await this.things.rows.update(
@@ -69,7 +70,7 @@ export class Benchmarks {
 
   /** Begins a run of a benchmark; returns its id. */
   async run({ id: of }: BenchmarkRow, said: Definition, asked: Asked): Promise<string> {
-    const plan = await planOf(said, this.#context.settings.max_calls)
+    const plan = await this.#planOf(said)
     const id = newId('run_')
     const run = await this.#runs.prepare(id, { kind: 'benchmark', of }, plan, asked)
     await this.#context.store.transaction((tx) => {
@@ -95,5 +96,10 @@ export class Benchmarks {
       throw conflict('A run has not ended. Stop it, or say force=true.', { param: 'force' })
     await this.things.rows.delete(id)
     for (const run of ids) await this.#runs.delete(run)
+  }
+
+  #planOf(said: Definition): Promise<Plan> {
+    const { max_calls: maxCalls } = this.#context.settings
+    return planOf(said, { schemas: this.#runs.schemas, maxCalls })
   }
 }

@@ -1,6 +1,6 @@
 import { badRequest } from '#kernel'
 import type { Assertion } from '../runs/assertion.ts'
-import { checkPlan } from '../runs/check.ts'
+import { checkPlan, type Means } from '../runs/check.ts'
 import type { Arm, Case, Plan } from '../runs/plan.ts'
 import { fromShortForm } from '../runs/short-form.ts'
 import type { Definition } from './input.ts'
@@ -14,7 +14,7 @@ const places = {
 const leastSamples = 10
 
 /** What a run of a benchmark asks. Throws a bad request that names the field for what cannot be carried out. */
-export async function planOf(benchmark: Definition, maxCalls: number): Promise<Plan> {
+export async function planOf(benchmark: Definition, means: Means): Promise<Plan> {
   const { models, prompts, runs } = benchmark
   const arms = models.map((one): Arm => {
     const arm = typeof one === 'string' ? { model: one } : one
@@ -34,7 +34,7 @@ export async function planOf(benchmark: Definition, maxCalls: number): Promise<P
     seed: 0,
     stop: { min_samples: leastSamples, confidence: 0.95, min_effect: 0.1, early: false },
   }
-  await checkPlan(plan, new Map(), places, maxCalls)
+  await checkPlan(plan, new Map(), places, means)
   return plan
 }
 

@@ -5,7 +5,7 @@ import type { Asked, Runs } from '../runs/runs.ts'
 import type { Settings } from '../settings.ts'
 import type { Studio } from '../studio.ts'
 import type { Definition, ExperimentInput } from './input.ts'
-import { planOf } from './plan.ts'
+import { type Means, planOf } from './plan.ts'
 import { type ExperimentRow, experimentRow } from './rows.ts'
 
 /** Experiments of one owner. */
@@ -18,7 +18,7 @@ type Head = Pick<ExperimentInput, 'name' | 'description' | 'visibility'>
 export class Experiments {
   readonly things: Things<ExperimentRow>
   readonly #context: Context<Settings>
-  readonly #studio: Studio
+  readonly #means: Means
   readonly #runs: Runs
 
   constructor(context: Context<Settings>, studio: Studio, runs: Runs) {
@@ -29,7 +29,7 @@ export class Experiments {
       schema: experimentRow,
     })
     this.#context = context
-    this.#studio = studio
+    this.#means = { context, studio, schemas: runs.schemas }
     this.#runs = runs
   }
 
@@ -40,7 +40,7 @@ export class Experiments {
 
   /** Stores an experiment that has not begun, after a look at whether it could. */
   async create(head: Head, said: Definition, caller: Principal, signal: AbortSignal): Promise<ExperimentRow> {
-    await planOf(this.#context, this.#studio, said, caller, signal)
+    await planOf(this.#means, said, caller, signal)
     const row = await this.#rowOf(head, said, caller)
     await this.things.rows.put(row.id, row)
     return row
@@ -48,7 +48,7 @@ export class Experiments {
 
   /** Stores an experiment that begins at once. */
   async createAndRun(head: Head, said: Definition, asked: Omit<Asked, 'maxCostUsd'>, signal: AbortSignal) {
-    const plan = await planOf(this.#context, this.#studio, said, asked.principal, signal)
+    const plan = await planOf(this.#means, said, asked.principal, signal)
     const row = { ...(await this.#rowOf(head, said, asked.principal)), has_run: true }
     const run = await this.#runs.prepare(row.id, runOf(row), plan, {
       ...asked,
@@ -63,7 +63,7 @@ export class Experiments {
 
   /** Begins an experiment. Throws a conflict for one that has begun. */
   async run(row: ExperimentRow, said: Definition, asked: Omit<Asked, 'maxCostUsd'>, signal: AbortSignal) {
-    const plan = await planOf(this.#context, this.#studio, said, asked.principal, signal)
+    const plan = await planOf(this.#means, said, asked.principal, signal)
     const run = await this.#runs.prepare(row.id, runOf(row), plan, {
       ...asked,
       maxCostUsd: said.max_cost_usd,

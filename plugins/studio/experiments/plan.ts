@@ -1,4 +1,5 @@
 import { badRequest, type Context, type Principal } from '#kernel'
+import type { Schemas } from '#kit'
 import { checkPlan } from '../runs/check.ts'
 import type { Arm, Case, Plan } from '../runs/plan.ts'
 import { pinTemplate, promptsOf } from '../runs/templates.ts'
@@ -12,13 +13,19 @@ const places = {
   assertions: () => 'evaluators',
 }
 
+/** What plans are made with. */
+export interface Means {
+  readonly context: Pick<Context<Settings>, 'find' | 'settings'>
+  readonly studio: Studio
+  readonly schemas: Schemas
+}
+
 /**
  * What a run of an experiment asks, as templates and past calls are now. Throws a bad request that names the field for what cannot be
  * carried out.
  */
 export async function planOf(
-  context: Pick<Context<Settings>, 'find' | 'settings'>,
-  studio: Studio,
+  { context, studio, schemas }: Means,
   experiment: Definition,
   caller: Principal,
   signal: AbortSignal,
@@ -37,7 +44,8 @@ export async function planOf(
     seed,
     stop: stop_rule,
   }
-  await checkPlan(plan, await promptsOf(studio, plan), places, context.settings.max_calls)
+  const { max_calls: maxCalls } = context.settings
+  await checkPlan(plan, await promptsOf(studio, plan), places, { schemas, maxCalls })
   return plan
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest } from '#kernel'
-import { isPattern, patternSize } from '#kit'
+import { isPattern, patternSize, type Schemas } from '#kit'
 import { checkSchema, checkSteps, stepsOfSchema } from './patterns.ts'
 
 const text = z.string().min(1).max(20_000)
@@ -88,11 +88,12 @@ const stepsOf = (one: Assertion): number =>
  * Refuses assertions that no answer could be held to: wrong schemas, patterns that take long, two of one name, and those that ask for what is expected where
  * an input does not say so. `at` is the field that has them.
  */
-export function checkAssertions(
+export async function checkAssertions(
+  schemas: Schemas,
   all: readonly Assertion[],
   expectations: readonly (string | undefined)[],
   at: string,
-): void {
+): Promise<void> {
   const names = new Set<string>()
   let steps = 0
   for (const [n, one] of all.entries()) {
@@ -100,7 +101,7 @@ export function checkAssertions(
     const refuse = (what: string) => badRequest(`body ${param}: ${what}.`, { param })
     if (names.has(nameOf(one))) throw refuse('another one has this name; give it a `name`')
     names.add(nameOf(one))
-    if (one.type === 'json_schema') checkSchema(one.schema, `${param}.schema`)
+    if (one.type === 'json_schema') await checkSchema(schemas, one.schema, `${param}.schema`)
     steps += stepsOf(one)
     checkSteps(steps, param)
     if (one.type === 'length' && one.min_chars > one.max_chars) throw refuse('min_chars is above max_chars')

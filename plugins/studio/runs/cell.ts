@@ -53,7 +53,7 @@ async function scoresOf(
   let isTooDear = false
   for (const assertion of all) {
     if (assertion.type !== 'judge') {
-      scores.push(scorers.score(assertion, answer, one.expected))
+      scores.push(await scorers.score(assertion, answer, one.expected))
       continue
     }
     if (isTooDear) {

@@ -1,7 +1,8 @@
-import { badRequest } from '#kernel'
-import { patternSize, schemaCheck } from '#kit'
+import { badRequest, type JsonObject } from '#kernel'
+import { patternSize, patternsIn, type Schemas } from '#kit'
 
-type Schema = Parameters<typeof schemaCheck>[0]
+/** As users write it. */
+type Schema = Readonly<Record<string, unknown>>
 
 /**
  * Steps of all patterns that one answer is held to. An engine without backtracking takes each of them for each character at the worst:
@@ -11,24 +12,14 @@ const mostSteps = 1000
 /** Characters of an answer that patterns are tried on; a longer one matches none. */
 export const longestMatched = 20_000
 
-/** The regular expressions of a JSON Schema, at whatever depth. */
-function* patternsIn(schema: unknown): Iterable<string> {
-  if (typeof schema !== 'object' || schema === null) return
-  for (const [name, value] of Object.entries(schema)) {
-    if (name === 'pattern' && typeof value === 'string') yield value
-    if (name === 'patternProperties' && typeof value === 'object' && value !== null) yield* Object.keys(value)
-    yield* patternsIn(value)
-  }
-}
-
 /** Refuses a schema that cannot be used; `param` is the field that it came in. */
-export function checkSchema(schema: Readonly<Record<string, unknown>>, param: string): void {
-  schemaCheck(schema as Schema, { param })
+export async function checkSchema(schemas: Schemas, schema: Schema, param: string): Promise<void> {
+  await schemas.read(schema as JsonObject, { param })
   checkSteps(stepsOfSchema(schema), param)
 }
 
 /** The steps of the patterns of a schema that can be used. */
-export function stepsOfSchema(schema: Readonly<Record<string, unknown>>): number {
+export function stepsOfSchema(schema: Schema): number {
   let steps = 0
   for (const pattern of patternsIn(schema)) steps += patternSize(pattern) ?? 0
   return steps
@@ -47,9 +38,14 @@ export function checkSteps(steps: number, param: string): void {
 
 /** Tells whether a value matches; the text of one that patterns look at has a limited length. */
 export function schemaTest(
-  schema: Readonly<Record<string, unknown>>,
-): (json: unknown, length: number) => boolean {
-  const problems = schemaCheck(schema as Schema)
+  schemas: Schemas,
+  schema: Schema,
+): (json: unknown, length: number) => Promise<boolean> {
+  const reading = Promise.resolve(schemas.read(schema as JsonObject))
+  reading.catch(() => {})
   const isLimited = stepsOfSchema(schema) > 0
-  return (json, length) => (!isLimited || length <= longestMatched) && problems(json).length === 0
+  return async (json, length) => {
+    if (isLimited && length > longestMatched) return false
+    return (await (await reading).check(json)).problems.length === 0
+  }
 }

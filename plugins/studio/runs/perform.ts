@@ -1,5 +1,5 @@
 import type { Context } from '#kernel'
-import type { SealedJson } from '#kit'
+import type { Schemas, SealedJson } from '#kit'
 import type { Scored } from '../experiments/decide.ts'
 import type { Settings } from '../settings.ts'
 import type { Plan } from './plan.ts'
@@ -10,6 +10,7 @@ import { type WorkEnd, workOff } from './work.ts'
 
 /** What runs need of the rest of the studio. */
 export interface RunMeans {
+  readonly schemas: Schemas
   /** The prompts of the templates that a plan names; rejects where one is gone. */
   readonly promptsOf: (plan: Plan) => Promise<Prompts>
   readonly isDecided: (plan: Plan, answers: readonly Scored[]) => boolean
@@ -30,7 +31,7 @@ const longestText = 20_000
 
 /** Makes a run, or goes on with one that was cut off, and returns its end. Rejects with the reason of the signal. */
 export async function makeRun(
-  { context, store, json, promptsOf, isDecided }: RunTools,
+  { context, store, json, schemas, promptsOf, isDecided }: RunTools,
   run: RunRow,
   plan: Plan,
   signal: AbortSignal,
@@ -40,6 +41,7 @@ export async function makeRun(
   const time = AbortSignal.timeout(context.settings.timeout_s * 1000)
   const working = workOff({
     call: context.call,
+    schemas,
     run,
     plan,
     prompts,

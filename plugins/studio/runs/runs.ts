@@ -10,7 +10,7 @@ import {
   Sealing,
   type Transaction,
 } from '#kernel'
-import { endJob, eraseWithJobs, nanoOf, RowWaits, SealedJson, storePrincipal } from '#kit'
+import { endJob, eraseWithJobs, nanoOf, RowWaits, type Schemas, SealedJson, storePrincipal } from '#kit'
 import type { Settings } from '../settings.ts'
 import { type End, makeRun, ownerOf, type RunMeans, type RunTools, unreadable } from './perform.ts'
 import { callsOf, type Plan } from './plan.ts'
@@ -35,6 +35,7 @@ export class Runs {
   readonly store: RunStore
   readonly waits: RowWaits<RunRow>
   readonly json: SealedJson
+  readonly schemas: Schemas
   readonly #context: Context<Settings>
   readonly #tools: RunTools
   readonly #queue: JobQueue<{ id: string; user: string }>
@@ -43,6 +44,7 @@ export class Runs {
     const { concurrency, per_user, timeout_s } = context.settings
     this.#context = context
     this.store = new RunStore(context)
+    this.schemas = means.schemas
     this.json = new SealedJson(context, () => context.use(Sealing))
     this.#tools = { ...means, context, store: this.store, json: this.json }
     this.waits = new RowWaits(this.store.runs, isOver)

@@ -1,20 +1,24 @@
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { Schemas } from '#kit'
 import { type Assertion, assertion, checkAssertions } from './assertion.ts'
 import { type Check, passes, Scorers } from './score.ts'
 import { fromShortForm } from './short-form.ts'
 
-const scorers = new Scorers()
+const schemas = new Schemas()
+const scorers = new Scorers(schemas)
 const scoreOf = (one: object, answer: string, expected?: string) =>
   scorers.score(assertion.parse(one) as Check, answer, expected)
 
-const refusal = (run: () => unknown) => {
+const refusal = async (run: () => unknown) => {
   try {
-    run()
+    await run()
   } catch (error) {
     return (error as { param?: string }).param
   }
   return undefined
 }
+
+afterAll(() => schemas.close())
 
 test.each([
   [{ type: 'equals', text: 'Yes' }, ' Yes\n', 1],
@@ -36,8 +40,8 @@ test.each([
   [{ type: 'json_schema', schema: { type: 'object', required: ['a'] } }, '{"b": 1}', 0],
   [{ type: 'json_schema', schema: { type: 'object' } }, 'no json', 0],
   [{ type: 'similarity', text: 'the sky is blue' }, 'The sky is blue.', 1],
-])('%j gives %j a score of %d', (one, answer, score) => {
-  expect(scoreOf(one, answer, 'expected')).toBe(score)
+])('%j gives %j a score of %d', async (one, answer, score) => {
+  expect(await scoreOf(one, answer, 'expected')).toBe(score)
 })
 
 test('an answer passes with its threshold, and without one only whole', () => {
@@ -51,39 +55,40 @@ test('an answer passes with its threshold, and without one only whole', () => {
   ])
 })
 
-test('patterns that hang engines with backtracking are done at once, in assertions and in schemas', () => {
+test('patterns that hang engines with backtracking are done at once, in assertions and in schemas', async () => {
   const answer = `${'a'.repeat(19_000)}!`
-  expect(scoreOf({ type: 'regex', pattern: '^(a+)+$' }, answer)).toBe(0)
+  expect(await scoreOf({ type: 'regex', pattern: '^(a+)+$' }, answer)).toBe(0)
   const schema = { type: 'string', pattern: '^(a+)+$' }
-  expect(scoreOf({ type: 'json_schema', schema }, JSON.stringify(answer))).toBe(0)
-  expect(scoreOf({ type: 'regex', pattern: '!$' }, answer)).toBe(1)
-  expect(scoreOf({ type: 'regex', pattern: 'a' }, 'a'.repeat(20_001))).toBe(0)
+  expect(await scoreOf({ type: 'json_schema', schema }, JSON.stringify(answer))).toBe(0)
+  expect(await scoreOf({ type: 'regex', pattern: '!$' }, answer)).toBe(1)
+  expect(await scoreOf({ type: 'regex', pattern: 'a' }, 'a'.repeat(20_001))).toBe(0)
   expect(assertion.safeParse({ type: 'regex', pattern: '(?=a)' }).success).toBe(false)
 })
 
-test('what no answer could be held to is refused by its place', () => {
+test('what no answer could be held to is refused by its place', async () => {
   const check = (all: object[], expected: (string | undefined)[] = []) =>
     refusal(() =>
       checkAssertions(
+        schemas,
         all.map((one): Assertion => assertion.parse(one)),
         expected,
         'evaluators',
       ),
     )
-  expect(check([{ type: 'json' }, { type: 'json' }])).toBe('evaluators.1')
-  expect(check([{ type: 'json' }, { type: 'json', name: 'again' }])).toBeUndefined()
-  expect(check([{ type: 'json_schema', schema: { type: 'nothing' } }])).toBe('evaluators.0.schema')
-  expect(check([{ type: 'length', min_chars: 3, max_chars: 2 }])).toBe('evaluators.0')
+  expect(await check([{ type: 'json' }, { type: 'json' }])).toBe('evaluators.1')
+  expect(await check([{ type: 'json' }, { type: 'json', name: 'again' }])).toBeUndefined()
+  expect(await check([{ type: 'json_schema', schema: { type: 'nothing' } }])).toBe('evaluators.0.schema')
+  expect(await check([{ type: 'length', min_chars: 3, max_chars: 2 }])).toBe('evaluators.0')
   const long = { type: 'regex', pattern: '\\pL{0,400}\\pN', name: 'long' }
-  expect(check([long])).toBeUndefined()
-  expect(check([long, { ...long, name: 'longer' }])).toBe('evaluators.1')
+  expect(await check([long])).toBeUndefined()
+  expect(await check([long, { ...long, name: 'longer' }])).toBe('evaluators.1')
   const deep = { type: 'object', properties: { a: { pattern: '\\pL{0,600}\\pN' } } }
-  expect(check([{ type: 'json_schema', schema: deep }])).toBe('evaluators.0.schema')
-  expect(check([{ type: 'equals' }], ['a', undefined])).toBe('evaluators.0')
-  expect(check([{ type: 'equals' }], ['a'])).toBeUndefined()
+  expect(await check([{ type: 'json_schema', schema: deep }])).toBe('evaluators.0.schema')
+  expect(await check([{ type: 'equals' }], ['a', undefined])).toBe('evaluators.0')
+  expect(await check([{ type: 'equals' }], ['a'])).toBeUndefined()
 })
 
-test('the short form names an assertion and its argument', () => {
+test('the short form names an assertion and its argument', async () => {
   expect(fromShortForm('contains', 'tea', 'eval')).toMatchObject({ type: 'contains', text: 'tea' })
   expect(fromShortForm('json', undefined, 'eval')).toMatchObject({ type: 'json' })
   expect(fromShortForm('concise', 20, 'eval')).toMatchObject({ max_words: 20 })
@@ -91,7 +96,7 @@ test('the short form names an assertion and its argument', () => {
     schema: { type: 'object' },
   })
   expect(fromShortForm('judge', { model: 'm', criteria: 'Short.' }, 'eval')).toMatchObject({ model: 'm' })
-  expect(refusal(() => fromShortForm('guess', 'x', 'eval'))).toBe('eval')
-  expect(refusal(() => fromShortForm('regex', '(', 'eval'))).toBe('eval_arg')
-  expect(refusal(() => fromShortForm('regex', undefined, 'eval'))).toBe('eval_arg')
+  expect(await refusal(() => fromShortForm('guess', 'x', 'eval'))).toBe('eval')
+  expect(await refusal(() => fromShortForm('regex', '(', 'eval'))).toBe('eval_arg')
+  expect(await refusal(() => fromShortForm('regex', undefined, 'eval'))).toBe('eval_arg')
 })

@@ -1,4 +1,5 @@
-import { parseForeign, patternTest, similarity, wordsOf } from '#kit'
+import type { Awaitable } from '#kernel'
+import { parseForeign, patternTest, type Schemas, similarity, wordsOf } from '#kit'
 import type { Assertion } from './assertion.ts'
 import { longestMatched, schemaTest } from './patterns.ts'
 
@@ -6,16 +7,21 @@ import { longestMatched, schemaTest } from './patterns.ts'
 export type Check = Exclude<Assertion, { type: 'judge' }>
 
 /** Gives an answer a score from 0 to 1. */
-type Scorer = (answer: string, expected: string | undefined) => number
+type Scorer = (answer: string, expected: string | undefined) => Awaitable<number>
 
 /** Scorers, each made once: patterns and schemas take time. */
 export class Scorers {
+  readonly #schemas: Schemas
   readonly #made = new Map<Check, Scorer>()
 
-  score(check: Check, answer: string, expected: string | undefined): number {
+  constructor(schemas: Schemas) {
+    this.#schemas = schemas
+  }
+
+  score(check: Check, answer: string, expected: string | undefined): Awaitable<number> {
     let scorer = this.#made.get(check)
     if (!scorer) {
-      scorer = scorerOf(check)
+      scorer = scorerOf(check, this.#schemas)
       this.#made.set(check, scorer)
     }
     return scorer(answer, expected)
@@ -26,7 +32,7 @@ export class Scorers {
 export const passes = (assertion: Assertion, score: number): boolean =>
   score >= ('threshold' in assertion ? assertion.threshold : 1)
 
-function scorerOf(check: Check): Scorer {
+function scorerOf(check: Check, schemas: Schemas): Scorer {
   switch (check.type) {
     case 'equals': {
       const folded = foldedFor(check)
@@ -48,10 +54,10 @@ function scorerOf(check: Check): Scorer {
     case 'json':
       return (answer) => Number(valueIn(answer) !== undefined)
     case 'json_schema': {
-      const matches = schemaTest(check.schema)
-      return (answer) => {
+      const matches = schemaTest(schemas, check.schema)
+      return async (answer) => {
         const value = valueIn(answer)
-        return Number(value !== undefined && matches(value.json, answer.length))
+        return Number(value !== undefined && (await matches(value.json, answer.length)))
       }
     }
     case 'similarity':

@@ -1,4 +1,4 @@
-import { BudgetExceeded, CallBudget } from '#kit'
+import { BudgetExceeded, CallBudget, type Schemas } from '#kit'
 import type { Scored } from '../experiments/decide.ts'
 import type { Asking } from './ask.ts'
 import { type MadeCell, makeCell } from './cell.ts'
@@ -10,6 +10,7 @@ import { Scorers } from './score.ts'
 /** What a run works with. */
 export interface Work {
   readonly call: Asking['call']
+  readonly schemas: Schemas
   readonly run: RunRow
   readonly plan: Plan
   readonly prompts: Prompts
@@ -34,7 +35,7 @@ export async function workOff(work: Work): Promise<WorkEnd> {
   const { run, plan, prompts, before, signal, keep } = work
   const budget = new CallBudget(run.max_cost_nano, run.cost_nano)
   const asking: Asking = { call: work.call, run, budget, signal }
-  const scorers = new Scorers()
+  const scorers = new Scorers(work.schemas)
   const answers: Scored[] = before.map(scoredOf)
   const made = new Set(before.map(({ n }) => n))
   const cells = cellsOf(plan)

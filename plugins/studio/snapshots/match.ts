@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest } from '#kernel'
-import { parseForeign, similarity, textStructure } from '#kit'
+import { parseForeign, type Schemas, similarity, textStructure } from '#kit'
 import { checkSchema, schemaTest } from '../runs/patterns.ts'
 
 /** How an answer must be like the pinned one. */
@@ -27,20 +27,29 @@ export const drift = z.object({
 export type Drift = z.infer<typeof drift>
 
 /** Refuses a match that no answer can be held to. */
-export function checkMatch({ method, schema }: Match, baseline: string): void {
+export async function checkMatch(
+  schemas: Schemas,
+  { method, schema }: Match,
+  baseline: string,
+): Promise<void> {
   if (schema !== undefined && method !== 'schema')
     throw badRequest('body match.schema: belongs to the method schema.', { param: 'match.schema' })
-  if (schema) checkSchema(schema, 'match.schema')
+  if (schema) await checkSchema(schemas, schema, 'match.schema')
   if (method === 'schema' && !schema && textStructure(baseline) === undefined)
     throw badRequest('body match.schema: is missing, and the pinned answer is no JSON.', {
       param: 'match.schema',
     })
 }
 
-export function driftOf({ schema }: Match, baseline: string, answer: string): Drift {
+export async function driftOf(
+  schemas: Schemas,
+  { schema }: Match,
+  baseline: string,
+  answer: string,
+): Promise<Drift> {
   return {
     exact: answer.trim() === baseline.trim(),
-    schema: schema ? fits(schema, answer) : hasFormOf(baseline, answer),
+    schema: schema ? await fits(schemas, schema, answer) : hasFormOf(baseline, answer),
     similarity: Math.round(similarity(answer, baseline) * 10_000) / 10_000,
   }
 }
@@ -58,9 +67,9 @@ function hasFormOf(baseline: string, answer: string): boolean | null {
   return form === undefined ? null : textStructure(answer) === form
 }
 
-function fits(schema: Record<string, unknown>, answer: string): boolean {
+async function fits(schemas: Schemas, schema: Record<string, unknown>, answer: string): Promise<boolean> {
   try {
-    return schemaTest(schema)(parseForeign(answer), answer.length)
+    return await schemaTest(schemas, schema)(parseForeign(answer), answer.length)
   } catch {
     return false
   }

@@ -3,7 +3,7 @@ import { type Context, conflict } from '#kernel'
 import { checkVisibility, listed, listOf, listQuery, shown, storedPage, visibilities } from '#kit'
 import { byId } from '../experiments/routes.ts'
 import { snapshotChange, snapshotInput } from './input.ts'
-import { checkMatch, drift, match } from './match.ts'
+import { drift, match } from './match.ts'
 import { historyItem, type SnapshotRow, snapshotStatuses } from './rows.ts'
 import type { Snapshots } from './snapshots.ts'
 
@@ -117,7 +117,8 @@ export function addSnapshotRoutes({ route }: Pick<Context<unknown>, 'route'>, sn
       const { name, description, visibility, match, expected_output } = body
       let row = await things.findOwn(id, principal)
       if (visibility !== undefined) checkVisibility(visibility, row, 'snapshots')
-      if (match) checkMatch(match, expected_output ?? (await snapshots.outputsOf(row)).baseline ?? '')
+      if (match)
+        await snapshots.check(match, expected_output ?? (await snapshots.outputsOf(row)).baseline ?? '')
       row = await snapshots.change(row, (now) => ({
         ...now,
         ...(name !== undefined && { name }),

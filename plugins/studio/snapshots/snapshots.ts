@@ -13,7 +13,7 @@ import { askModel } from '../runs/ask.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { Studio } from '../studio.ts'
 import type { SnapshotInput } from './input.ts'
-import { checkMatch, driftOf, isLike, match, matchScore } from './match.ts'
+import { checkMatch, driftOf, isLike, type Match, match, matchScore } from './match.ts'
 import { questionOf } from './question.ts'
 import { type HistoryItem, type SnapshotRow, snapshotRow } from './rows.ts'
 
@@ -45,12 +45,14 @@ export class Snapshots {
   readonly #context: Pick<Context<unknown>, 'call' | 'find'>
   readonly #studio: Studio
   readonly #json: Runs['json']
+  readonly #schemas: Runs['schemas']
 
-  constructor(context: Context<unknown>, studio: Studio, { json }: Pick<Runs, 'json'>) {
+  constructor(context: Context<unknown>, studio: Studio, { json, schemas }: Pick<Runs, 'json' | 'schemas'>) {
     this.things = new Things(context, { plural: 'snapshots', name: 'snapshot', most, schema: snapshotRow })
     this.#context = context
     this.#studio = studio
     this.#json = json
+    this.#schemas = schemas
   }
 
   /** Pins an answer: the one that is given, that of a past call, or what the model says now. */
@@ -68,11 +70,11 @@ export class Snapshots {
     )
     const id = newId('snp_')
     const known = expected_output ?? answer
-    if (known !== undefined) checkMatch(rule, known)
+    if (known !== undefined) await this.check(rule, known)
     const baseline = (
       known ?? (await this.#answerTo({ id, added, source_user_id: user }, request, caller))
     ).slice(0, longest)
-    checkMatch(rule, baseline)
+    await this.check(rule, baseline)
     const now = new Date().toISOString()
     const row: SnapshotRow = {
       id,
@@ -101,7 +103,8 @@ export class Snapshots {
     const request = await this.#read<ModelRequest>(row.request)
     const baseline = await this.#read<string>(row.baseline)
     const asked = await this.#ask(row, request, caller)
-    const drift = asked.text === undefined ? null : driftOf(row.match, baseline, asked.text)
+    const drift =
+      asked.text === undefined ? null : await driftOf(this.#schemas, row.match, baseline, asked.text)
     const item: HistoryItem = {
       run_at: new Date().toISOString(),
       model: request.model,
@@ -123,9 +126,14 @@ export class Snapshots {
     }))
   }
 
+  /** Refuses a match that no answer can be held to. */
+  check(match: Match, baseline: string): Promise<void> {
+    return checkMatch(this.#schemas, match, baseline)
+  }
+
   /** Pins another answer. */
   async pin(row: SnapshotRow, answer: string): Promise<SnapshotRow> {
-    checkMatch(row.match, answer)
+    await this.check(row.match, answer)
     const baseline = await this.#json.write(row, answer)
     return this.change(row, (now) => ({ ...now, baseline, status: 'unverified' }))
   }

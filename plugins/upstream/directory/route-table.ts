@@ -1,4 +1,4 @@
-import { type Actor, type Context, conflict, type Forms, type Registry } from '#kernel'
+import { type Actor, type Context, conflict, type Registry } from '#kernel'
 import { compileGlobs } from '#kit'
 import {
   type RouteRule,
@@ -7,14 +7,13 @@ import {
   rowId,
   type StoredRoutes,
   sectionName,
+  type Ways,
 } from './route-section.ts'
 
 type Said = { match: string; provider: string; model?: string | undefined; priority?: number }
 type Compiled = RouteRule & { readonly matches: (model: string) => boolean }
 
-interface Parts {
-  /** Whether there is a provider of that name once a change has left this set. */
-  readonly isThere: (provider: string, after: Forms) => boolean
+interface Parts extends Ways {
   /** Makes a change that is planned while nothing else changes. */
   readonly apply: Registry['apply']
 }
@@ -26,6 +25,7 @@ interface Parts {
 export class RouteTable {
   readonly #configured: readonly RouteRule[]
   #apply: Registry['apply'] | undefined
+  #leads: Parts['leads'] = () => []
   #stored: StoredRoutes | undefined
   #compiled: readonly Compiled[] = []
   #edition = 0
@@ -43,12 +43,13 @@ export class RouteTable {
   static async open(
     configured: readonly Said[],
     { store, section }: Pick<Context<unknown>, 'store' | 'section'>,
-    { isThere, apply }: Parts,
+    { isThere, leads, apply }: Parts,
   ): Promise<RouteTable> {
     const table = new RouteTable(configured)
     const rows = routeRows(store)
     table.#apply = apply
-    section(routeSection(rows, table.#configured, isThere))
+    table.#leads = leads
+    section(routeSection(rows, table.#configured, { isThere, leads }))
     rows.watch(({ row }) => table.#take(row))
     table.#take(await rows.get(rowId))
     return table
@@ -77,11 +78,16 @@ export class RouteTable {
     return this.#compiled.find(({ matches }) => matches(model))
   }
 
-  /** Throws a conflict while a rule leads to a provider that is to go. */
+  /** Throws a conflict while a rule, or a module, leads to a provider that is to go. */
   demandNoneTo(provider: string): void {
     const rule = this.rules.find((one) => one.provider === provider)
     if (rule)
       throw conflict(`The route ${rule.match} leads to ${provider}; change the table of routes first.`)
+    const lead = this.#leads().find((one) => one.provider === provider)
+    if (lead)
+      throw conflict(
+        `${lead.module}: ${lead.from} leads to ${provider}; change the settings of ${lead.module} first.`,
+      )
   }
 
   /**
