@@ -1,7 +1,7 @@
-import { Authentication } from '../kernel/auth/authentication.ts'
 import { conflict, notFound } from '../kernel/errors.ts'
 import { newId } from '../kit/id.ts'
 import type { Collection, Page, PageOptions, Store } from '../storage/index.ts'
+import { Authentication } from './authentication.ts'
 import { Claims } from './claims.ts'
 import { Keys, newSecret } from './keys.ts'
 import { type IssuedKey, type KeyOptions, type User, userRecord } from './records.ts'

@@ -4,15 +4,14 @@
  */
 
 export { type Accounts, noUser } from '../accounts/accounts.ts'
+export type { Authentication } from '../accounts/authentication.ts'
+export { keyStatus } from '../accounts/key.ts'
 export { operator } from '../accounts/keys.ts'
 export type { Key, KeyOwner, User } from '../accounts/records.ts'
 export type { Config } from '../config/config.ts'
 export { ConfigError } from '../config/config-error.ts'
 export type { Environment } from '../config/references.ts'
 export { type SettingChange, type StoredSetting, settingChange } from '../config/setting.ts'
-export type { Authentication } from '../kernel/auth/authentication.ts'
-export { keyStatus } from '../kernel/auth/key.ts'
-export { withTenant } from '../kernel/auth/tenants.ts'
 export type { Attempt } from '../kernel/call/attempt.ts'
 export {
   Call,
@@ -40,14 +39,7 @@ export type { Decision, Note, Rewrite, Skip } from '../kernel/call/trace-records
 export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from '../kernel/call/usage.ts'
 export type { Address, Asking, EventShape, StreamEncoder, Wire } from '../kernel/call/wire.ts'
 export type { BroughtText } from '../kernel/chain/brought.ts'
-export {
-  type Awaitable,
-  hooksOf,
-  type Next,
-  type Show,
-  type Stage,
-  type Visit,
-} from '../kernel/chain/hooks.ts'
+export { hooksOf, type Next, type Show, type Stage, type Visit } from '../kernel/chain/hooks.ts'
 export type { CircuitState } from '../kernel/chain/module-circuit.ts'
 export { ModuleChanged, ModuleRestored, ModuleTripped } from '../kernel/chain/module-events.ts'
 export { Cohort } from '../kernel/cohort.ts'
@@ -86,7 +78,7 @@ export type {
 export type { TargetHooks } from '../kernel/contract/routing.ts'
 export type { Actor, Section } from '../kernel/contract/section.ts'
 export { type Session, Sessions } from '../kernel/contract/sessions.ts'
-export { Tenants } from '../kernel/contract/tenants.ts'
+export { Tenants, withTenant } from '../kernel/contract/tenants.ts'
 export type { Detection, Span, TextLocation } from '../kernel/detect/detect.ts'
 export type { UpstreamFault } from '../kernel/errors.ts'
 export {
@@ -133,6 +125,7 @@ export { Chunk } from '../kernel/stream/chunk.ts'
 export type { Filter, Out } from '../kernel/stream/filter.ts'
 export { ThreadEnded } from '../kernel/threads/threads.ts'
 export { guardedToken, type Token, token } from '../kernel/token.ts'
+export type { Awaitable } from '../kit/continue-with.ts'
 export { type Countdown, Countdowns } from '../kit/countdown.ts'
 export { newId, secretToken } from '../kit/id.ts'
 export { type Condition, type When, whenSchema } from '../kit/when.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Awaitable } from '../chain/hooks.ts'
+import type { Awaitable } from '../../kit/continue-with.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import type { Call } from './call.ts'

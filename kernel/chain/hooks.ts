@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../kit/continue-with.ts'
 import type { Attempt } from '../call/attempt.ts'
 import type { Call, Principal } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
@@ -22,8 +23,6 @@ export const stages = [
 ] as const
 
 export type Stage = (typeof stages)[number]
-
-export type Awaitable<T> = T | Promise<T>
 
 /** The rest of the chain, down to the provider. May be called never, once or many times. */
 export type Next = (call: Call) => Promise<Reply>

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Key } from '../../accounts/records.ts'
+import type { Key } from './records.ts'
 
 /** The values that a key is found by. */
 export const hashOf = (secret: string): string => hash('sha256', secret, 'base64url')

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Keys } from '../../accounts/keys.ts'
-import type { Key, User } from '../../accounts/records.ts'
-import type { Collection } from '../../storage/index.ts'
-import type { Principal } from '../call/call.ts'
-import type { Awaitable } from '../chain/hooks.ts'
+import type { Principal } from '../kernel/call/call.ts'
+import type { Awaitable } from '../kit/continue-with.ts'
+import type { Collection } from '../storage/index.ts'
 import { hashOf, isMadeHere, keyStatus } from './key.ts'
+import type { Keys } from './keys.ts'
 import { cameFrom, type Known, KnownKeys, noteAddress } from './known-keys.ts'
+import type { Key, User } from './records.ts'
 
 /** A key's use is noted this often at the most. */
 const noteEveryMs = 60_000
