@@ -1,6 +1,6 @@
-import type { Completion, CompletionChunk, Delta } from '../kernel/call/canonical.ts'
 import { type Reply, WholeReply } from '../kernel/call/reply.ts'
 import { Chunk, envelopeOf } from '../kernel/stream/chunk.ts'
+import type { Completion, CompletionChunk, Delta } from './canonical/forms.ts'
 import type { Awaitable } from './continue-with.ts'
 
 /** Writes what a model says anew, for one choice of an answer. */

@@ -1,9 +1,7 @@
 /** Helpers for plugins: nothing here knows a gateway. */
 
 export * as field from '../config/fields.ts'
-export { mapReplyTexts, mapRequestParameters, mapRequestTexts, requestTexts } from '../kernel/call/texts.ts'
 export { WindowLimit, type WindowLimitOptions } from '../kernel/http/window-limit.ts'
-export { Assembler } from '../kernel/stream/assemble.ts'
 export { finishChunk } from '../kernel/stream/chunk.ts'
 export { toChunks } from '../kernel/stream/chunks.ts'
 export { collect, replyWith } from '../kernel/stream/collect.ts'
@@ -39,6 +37,8 @@ export { callFigures } from './call-figures.ts'
 export { callParams } from './call-params.ts'
 export { callProblem } from './call-problem.ts'
 export { type CallStatus, callStatus, callStatuses } from './call-status.ts'
+export { Assembler } from './canonical/assemble.ts'
+export { mapReplyTexts, mapRequestParameters, mapRequestTexts, requestTexts } from './canonical/texts.ts'
 export { canonicalJson, repairedJson } from './canonical-json.ts'
 export { capShare } from './cap-share.ts'
 export { changed, changeOf } from './change.ts'

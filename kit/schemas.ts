@@ -1,6 +1,6 @@
-import type { JsonObject } from '../kernel/call/canonical.ts'
 import { SupervisedWorker } from '../workers/supervised-worker.ts'
 import { WorkerLost } from '../workers/supervision.ts'
+import type { JsonObject } from './canonical/forms.ts'
 import type { Awaitable } from './continue-with.ts'
 import { isSlow, type SchemaCheckOptions, schemaCheck, unusable } from './schema-check.ts'
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Completion } from '../../kit/canonical/forms.ts'
+import { noUsage, type Usage } from '../../kit/canonical/usage.ts'
 import { createPrices } from '../../plugins/models/prices.ts'
 import { TokenCounter } from '../../plugins/models/tokens/counter.ts'
 import { usedBy } from '../../plugins/models/tokens/used.ts'
@@ -6,9 +8,7 @@ import { callWith } from '../../test/chain.ts'
 import { ClientGone, GatewayError, UpstreamError } from '../errors.ts'
 import type { Attempt } from './attempt.ts'
 import { answerOf, billed, reportedCost } from './bill.ts'
-import type { Completion } from './canonical.ts'
 import type { Served } from './outcome.ts'
-import { noUsage, type Usage } from './usage.ts'
 
 const prices = createPrices({
   overrides: {

@@ -1,3 +1,4 @@
+import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from '../../kit/canonical/usage.ts'
 import { addNano, mostCallUsd, nanoOf } from '../../kit/money.ts'
 import { readable } from '../../kit/readable.ts'
 import type { Cost, Unreported } from '../contract/models.ts'
@@ -5,7 +6,6 @@ import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
 import { endingOf } from './ending.ts'
 import type { Rating, Served } from './outcome.ts'
-import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
 /** The usage and the cost of a call. */
 export interface Bill {

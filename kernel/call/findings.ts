@@ -1,4 +1,4 @@
-import type { TextLocation } from '../detect/detect.ts'
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
 import { HookFault } from '../hook-fault.ts'
 
 /** The subject of a finding. */

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Completion } from '../../kit/canonical/forms.ts'
+import { noUsage } from '../../kit/canonical/usage.ts'
 import { createPrices } from '../../plugins/models/prices.ts'
 import { callWith } from '../../test/chain.ts'
 import {
@@ -16,10 +18,8 @@ import type { Attempt } from './attempt.ts'
 import { billed } from './bill.ts'
 import type { Call } from './call.ts'
 import { over } from './cancel.ts'
-import type { Completion } from './canonical.ts'
 import { CallSettled, type Outcome, type Rating, type Served } from './outcome.ts'
 import { outcomeOf as outcomeBy, settle } from './settle.ts'
-import { noUsage } from './usage.ts'
 
 const unrated: Rating = { prices: undefined, tokens: undefined }
 

@@ -1,13 +1,13 @@
+import type { Completion, FinishReason } from '../../kit/canonical/forms.ts'
+import type { Usage } from '../../kit/canonical/usage.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Attempt } from './attempt.ts'
 import { answerOf, type Bill, billed, saved } from './bill.ts'
 import type { Call } from './call.ts'
 import { over } from './cancel.ts'
-import type { Completion, FinishReason } from './canonical.ts'
 import { endingOf, errorOf } from './ending.ts'
 import { CallSettled, type Outcome, type Rating, type Served, withoutBody } from './outcome.ts'
-import type { Usage } from './usage.ts'
 
 /** The parts that settling calls takes. */
 export interface SettlementParts {

@@ -1,5 +1,5 @@
+import type { ModelRequest } from '../../kit/canonical/forms.ts'
 import { Call } from '../call/call.ts'
-import type { ModelRequest } from '../call/canonical.ts'
 import type { Trace } from '../call/trace.ts'
 import { HookFault } from '../hook-fault.ts'
 import { looksElsewhere } from './batches.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Completion } from '../../kit/canonical/forms.ts'
 import { callWith, entryOf, oneByOne } from '../../test/chain.ts'
 import { detectionOf } from '../../test/detection.ts'
-import type { Completion } from '../call/canonical.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
 import { badRequest } from '../errors.ts'
 import type { Chunk } from '../stream/chunk.ts'

@@ -1,7 +1,7 @@
+import type { Completion } from '../../kit/canonical/forms.ts'
 import type { Awaitable } from '../../kit/continue-with.ts'
 import type { Attempt } from '../call/attempt.ts'
 import type { Call, Principal } from '../call/call.ts'
-import type { Completion } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Candidate } from '../contract/routing.ts'

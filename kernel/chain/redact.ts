@@ -1,7 +1,12 @@
+import type { Choice, Completion, ModelRequest } from '../../kit/canonical/forms.ts'
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
+import {
+  mapReplyFields,
+  mapReplyTexts,
+  mapRequestParameters,
+  mapRequestTexts,
+} from '../../kit/canonical/texts.ts'
 import type { Call } from '../call/call.ts'
-import type { Choice, Completion, ModelRequest } from '../call/canonical.ts'
-import { mapReplyFields, mapReplyTexts, mapRequestParameters, mapRequestTexts } from '../call/texts.ts'
-import type { TextLocation } from '../detect/detect.ts'
 import { type OnBlock, Window } from '../detect/window.ts'
 import { looksElsewhere } from './batches.ts'
 import { Detector, type Found } from './detector.ts'

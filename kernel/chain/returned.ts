@@ -1,6 +1,6 @@
 import { closest } from 'fastest-levenshtein'
+import type { Completion } from '../../kit/canonical/forms.ts'
 import type { Call } from '../call/call.ts'
-import type { Completion } from '../call/canonical.ts'
 import { findingTypes, severities } from '../call/findings.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Span } from '../detect/detect.ts'

@@ -1,5 +1,5 @@
+import type { Completion } from '../../kit/canonical/forms.ts'
 import type { Call } from '../call/call.ts'
-import type { Completion } from '../call/canonical.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
 import type { Detection } from '../detect/detect.ts'
 import { Redaction } from '../detect/redaction.ts'

@@ -1,5 +1,5 @@
+import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
 import type { Call, Principal } from '../call/call.ts'
-import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Chunk } from '../stream/chunk.ts'

@@ -1,9 +1,9 @@
-import type { ChoiceDelta } from '../call/canonical.ts'
-import { mapChoice } from '../call/texts.ts'
+import type { ChoiceDelta } from '../../kit/canonical/forms.ts'
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
+import { mapChoice } from '../../kit/canonical/texts.ts'
 import type { Detector } from '../chain/detector.ts'
 import type { Chunk } from '../stream/chunk.ts'
-import { HeldLogprobs } from '../stream/logprobs.ts'
-import type { TextLocation } from './detect.ts'
+import { HeldLogprobs } from './held-logprobs.ts'
 import { Window } from './window.ts'
 
 /** A text that grows: its window, and the way to write a part of it. */

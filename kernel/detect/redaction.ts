@@ -1,5 +1,5 @@
-import type { ChoiceDelta } from '../call/canonical.ts'
-import { mapReplyFields } from '../call/texts.ts'
+import type { ChoiceDelta } from '../../kit/canonical/forms.ts'
+import { mapReplyFields } from '../../kit/canonical/texts.ts'
 import type { Detector } from '../chain/detector.ts'
 import { isGatewayError } from '../errors.ts'
 import { Chunk, envelopeOf } from '../stream/chunk.ts'

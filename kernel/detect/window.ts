@@ -1,6 +1,6 @@
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
 import { JsonText, outsideOfPairs, PlainText, type Written } from '../../kit/written.ts'
 import type { Detector, Found } from '../chain/detector.ts'
-import type { TextLocation } from './detect.ts'
 
 /** Handles a finding that blocks: throws, or gives a replacement. */
 export type OnBlock = (found: Found) => string

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import type { FinishReason } from '../../kit/canonical/forms.ts'
 import type { Cancel } from '../call/cancel.ts'
-import type { FinishReason } from '../call/canonical.ts'
 import type { StreamEncoder } from '../call/wire.ts'
 import { ClientGone, type GatewayError, toGatewayError } from '../errors.ts'
 import { type Chunk, finishChunk } from '../stream/chunk.ts'

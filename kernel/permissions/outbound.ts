@@ -1,5 +1,5 @@
+import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
 import type { Scope } from '../../kit/scope.ts'
-import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { CallOptions, CompleteOptions, MadeCall, ModelCalls } from '../contract/calls.ts'
 import type { Context } from '../contract/context.ts'
 import { HookFault } from '../hook-fault.ts'

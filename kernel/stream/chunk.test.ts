@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { CompletionChunk } from '../../kit/canonical/forms.ts'
 import { ChunkReader } from '../../kit/chunk-reader.ts'
-import type { CompletionChunk } from '../call/canonical.ts'
 import { Chunk, envelopeOf, finishChunk } from './chunk.ts'
 
 const data: CompletionChunk = { id: 'c', choices: [{ index: 0, delta: { content: 'a' } }] }

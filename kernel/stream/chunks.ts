@@ -1,4 +1,11 @@
-import type { ChoiceDelta, Completion, Delta, Message, ToolCall, ToolCallDelta } from '../call/canonical.ts'
+import type {
+  ChoiceDelta,
+  Completion,
+  Delta,
+  Message,
+  ToolCall,
+  ToolCallDelta,
+} from '../../kit/canonical/forms.ts'
 import { Chunk } from './chunk.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { CompletionChunk, FinishReason } from '../call/canonical.ts'
+import type { CompletionChunk, FinishReason } from '../../kit/canonical/forms.ts'
 import type { GatewayError } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import { Chunk, finishChunk } from './chunk.ts'

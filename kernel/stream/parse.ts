@@ -1,4 +1,4 @@
-import type { CompletionChunk } from '../call/canonical.ts'
+import type { CompletionChunk } from '../../kit/canonical/forms.ts'
 import { providerError } from '../errors.ts'
 
 /** The chunk in an event of a provider. Throws a coded error when it is not the JSON of a chunk. */

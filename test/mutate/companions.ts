@@ -2,6 +2,7 @@
 export const companions: readonly (readonly [string, readonly string[]])[] = [
   ['kernel/call', ['kit/money.test.ts', 'test/read-only.test.ts']],
   ['kernel/stream', ['kernel/detect/redaction.test.ts']],
+  ['kit/canonical', ['kernel/call', 'kernel/detect', 'kernel/stream']],
   ['kit/chunk-reader.ts', ['plugins/openai/stream.test.ts']],
   ['kit/event-shape.ts', ['kit/event-template.test.ts', 'kit/chunk-reader.test.ts']],
   ['kit/event-template.ts', ['kit/chunk-reader.test.ts']],

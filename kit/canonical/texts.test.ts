@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { TextLocation } from '../detect/detect.ts'
-import type { Completion, Delta, ModelRequest } from './canonical.ts'
+import type { Completion, Delta, ModelRequest } from './forms.ts'
+import type { TextLocation } from './text-location.ts'
 import {
   mapMessage,
   mapReplyTexts,

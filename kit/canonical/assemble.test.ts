@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { CompletionChunk } from '../call/canonical.ts'
 import { Assembler } from './assemble.ts'
+import type { CompletionChunk } from './forms.ts'
 
 test('the padding of a single chunk is no part of the whole answer', () => {
   const assembler = new Assembler()

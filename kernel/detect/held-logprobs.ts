@@ -1,15 +1,5 @@
-import type { Window } from '../detect/window.ts'
-
-/** Lists of log probabilities by field, in either of OpenAI's forms. */
-export type LogprobLists = Record<string, unknown[]>
-
-/** Appends what comes to what there is, list by list. */
-export function joinLogprobs(joined: LogprobLists, more: unknown): LogprobLists {
-  for (const [field, values] of Object.entries(more ?? {})) {
-    if (Array.isArray(values)) joined[field] = [...(joined[field] ?? []), ...(values as unknown[])]
-  }
-  return joined
-}
+import { joinLogprobs, type LogprobLists } from '../../kit/canonical/logprobs.ts'
+import type { Window } from './window.ts'
 
 /**
  * The log probabilities of a text on its way through a window. They spell the text out once more, so they leave with

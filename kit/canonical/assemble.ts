@@ -7,7 +7,7 @@ import type {
   Message,
   ToolCall,
   WireUsage,
-} from '../call/canonical.ts'
+} from './forms.ts'
 import { joinLogprobs, type LogprobLists } from './logprobs.ts'
 
 type Open<T> = { -readonly [K in keyof T]: T[K] }

@@ -1,4 +1,4 @@
-import type { WireUsage } from './canonical.ts'
+import type { WireUsage } from './forms.ts'
 
 /**
  * Tokens by class. `input` is all of the prompt, cached parts included; `output` all that was generated, reasoning

@@ -1,6 +1,6 @@
-import { mapDataUrlText } from '../../kit/data-url-text.ts'
-import type { TextLocation } from '../detect/detect.ts'
-import type { Delta } from './canonical.ts'
+import { mapDataUrlText } from '../data-url-text.ts'
+import type { Delta } from './forms.ts'
+import type { TextLocation } from './text-location.ts'
 
 /** JSON of any shape inside a message or a request, and the texts in it. */
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Window } from '../detect/window.ts'
-import { HeldLogprobs, joinLogprobs } from './logprobs.ts'
+import { joinLogprobs } from '../../kit/canonical/logprobs.ts'
+import { HeldLogprobs } from './held-logprobs.ts'
+import type { Window } from './window.ts'
 
 const at = (left: number, ...replaced: [start: number, end: number][]): Window =>
   ({ left, replaced: replaced.map(([start, end]) => ({ start, end })) }) as unknown as Window

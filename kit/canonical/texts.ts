@@ -1,5 +1,3 @@
-import type { TextLocation } from '../detect/detect.ts'
-import type { Call } from './call.ts'
 import type {
   Choice,
   ChoiceDelta,
@@ -8,8 +6,9 @@ import type {
   Delta,
   Message,
   ModelRequest,
-} from './canonical.ts'
+} from './forms.ts'
 import { mapArray, mapNode, type NodeSpot, opaque } from './nodes.ts'
+import type { TextLocation } from './text-location.ts'
 
 type Change = (text: string, place: TextLocation) => string
 /** `lane` tells the texts of an answer apart, as in `Spot`. */
@@ -105,11 +104,6 @@ export function mapChoice<C extends Choice | ChoiceDelta>(choice: C, visit: Visi
   }
   return next
 }
-
-/** Whether the content of an answer is to be JSON: its request asks for that, as it came or was sent on, or a schema beside it does. */
-export const saysJson = ({ request, context, trace }: Call): boolean =>
-  context.headers['x-schema'] !== undefined ||
-  [request, trace.request].some((asked) => /^json/.test(String(asked?.response_format?.type)))
 
 /** Every text of a request's conversation, read only. */
 export function requestTexts(request: ModelRequest): { text: string; place: TextLocation }[] {
