@@ -1,4 +1,4 @@
-import { conflict, notFound } from '../kernel/errors.ts'
+import { conflict, notFound } from '../kit/errors.ts'
 import { newId } from '../kit/id.ts'
 import type { Collection, Page, PageOptions, Store } from '../storage/index.ts'
 import { Authentication } from './authentication.ts'

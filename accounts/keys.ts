@@ -1,4 +1,4 @@
-import { conflict, notFound } from '../kernel/errors.ts'
+import { conflict, notFound } from '../kit/errors.ts'
 import { newId, secretToken } from '../kit/id.ts'
 import type { Collection, Counters, Page, PageOptions, Store, Transaction } from '../storage/index.ts'
 import { Claims } from './claims.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Chunk } from '../kernel/stream/chunk.ts'
+import { Chunk } from '../kit/canonical/chunk.ts'
 import type { CompletionChunk } from '../kit/canonical/forms.ts'
 import { ChunkArrivals, type ChunkBatch, ChunkTransit } from './chunk-transit.ts'
 

@@ -1,6 +1,6 @@
 import type { Cancel } from '../kernel/call/cancel.ts'
-import { HookFault } from '../kernel/hook-fault.ts'
 import type { Awaitable } from '../kit/continue-with.ts'
+import { HookFault } from '../kit/hook-fault.ts'
 import { errorOf, thrownOf } from '../workers/thrown.ts'
 import type { CallThrown } from './call-view.ts'
 import { Numbered, type Side } from './numbered.ts'

@@ -8,8 +8,8 @@ import {
   sentOf,
 } from '../kernel/events/happening.ts'
 import { Events, type EventType, type Occurrence } from '../kernel/events.ts'
-import { HookFault } from '../kernel/hook-fault.ts'
 import type { Log } from '../kernel/log.ts'
+import { HookFault } from '../kit/hook-fault.ts'
 import { jsonSchemaOf } from '../kit/json-schema.ts'
 import type { Host } from './guest-calls.ts'
 

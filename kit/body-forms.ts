@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { BodyForm } from '../kernel/contract/bodies.ts'
-import { badRequest, ClientGone } from '../kernel/errors.ts'
 import { type BodyLimits, overLimit, readBody } from '../kernel/http/body.ts'
 import { inflated } from '../kernel/http/inflated.ts'
+import { badRequest, ClientGone } from './errors.ts'
 
 /** The body of a request as it comes: bytes, no faster than they are read. Reading throws when the client leaves. */
 export interface Upload extends AsyncIterable<Uint8Array> {

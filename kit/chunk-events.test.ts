@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Chunk } from '../kernel/stream/chunk.ts'
+import { Chunk } from './canonical/chunk.ts'
 import type { CompletionChunk } from './canonical/forms.ts'
 import { eventsOf, readChunks } from './chunk-events.ts'
 import { EventTemplate } from './event-template.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { StreamReply, WholeReply } from '../kernel/call/reply.ts'
-import { Chunk } from '../kernel/stream/chunk.ts'
 import { collect } from '../kernel/stream/collect.ts'
+import { Chunk } from './canonical/chunk.ts'
 import type { ChoiceDelta, Completion } from './canonical/forms.ts'
 import { type ContentWriter, writeContent } from './content-writer.ts'
 

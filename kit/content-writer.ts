@@ -1,5 +1,5 @@
 import { type Reply, WholeReply } from '../kernel/call/reply.ts'
-import { Chunk, envelopeOf } from '../kernel/stream/chunk.ts'
+import { Chunk, envelopeOf } from './canonical/chunk.ts'
 import type { Completion, CompletionChunk, Delta } from './canonical/forms.ts'
 import type { Awaitable } from './continue-with.ts'
 

@@ -1,5 +1,5 @@
-import type { Chunk } from '../kernel/stream/chunk.ts'
 import { Assembler } from './canonical/assemble.ts'
+import type { Chunk } from './canonical/chunk.ts'
 import type { Completion } from './canonical/forms.ts'
 
 /** Reads an answer that comes in pieces; `completion` is what has come so far. */

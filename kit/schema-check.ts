@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { RE2JS } from 're2js'
-import { badRequest, type GatewayError } from '../kernel/errors.ts'
 import type { JsonObject } from './canonical/forms.ts'
+import { badRequest, type GatewayError } from './errors.ts'
 import { withinTime } from './time-limit.ts'
 
 const require = createRequire(import.meta.url)

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Completion, FinishReason } from '../../kit/canonical/forms.ts'
 import type { Usage } from '../../kit/canonical/usage.ts'
+import type { GatewayError } from '../../kit/errors.ts'
 import type { Cost, Pricing, TokenCounting } from '../contract/models.ts'
-import type { GatewayError } from '../errors.ts'
 import { defineEvent } from '../events.ts'
 import type { Call } from './call.ts'
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Completion } from '../../kit/canonical/forms.ts'
 import { noUsage } from '../../kit/canonical/usage.ts'
-import { createPrices } from '../../plugins/models/prices.ts'
-import { callWith } from '../../test/chain.ts'
 import {
   badRequest,
   ClientGone,
@@ -11,7 +9,9 @@ import {
   internalError,
   rateLimited,
   UpstreamError,
-} from '../errors.ts'
+} from '../../kit/errors.ts'
+import { createPrices } from '../../plugins/models/prices.ts'
+import { callWith } from '../../test/chain.ts'
 import { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Attempt } from './attempt.ts'

@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../../kit/canonical/forms.ts'
+import { HookFault } from '../../kit/hook-fault.ts'
 import { Call } from '../call/call.ts'
 import type { Trace } from '../call/trace.ts'
-import { HookFault } from '../hook-fault.ts'
 import { looksElsewhere } from './batches.ts'
 import { Detector } from './detector.ts'
 import { type Entry, engages } from './entry.ts'

@@ -1,7 +1,7 @@
 import type { TextLocation } from '../../kit/canonical/text-location.ts'
+import { contentBlocked, type GatewayError } from '../../kit/errors.ts'
 import type { Call } from '../call/call.ts'
 import type { Detection, Span } from '../detect/detect.ts'
-import { contentBlocked, type GatewayError } from '../errors.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
 import { checkedIndex, checkedSpans } from './returned.ts'
 

@@ -1,12 +1,12 @@
 import type { Completion } from '../../kit/canonical/forms.ts'
 import type { Awaitable } from '../../kit/continue-with.ts'
+import type { GatewayError } from '../../kit/errors.ts'
 import type { Attempt } from '../call/attempt.ts'
 import type { Call, Principal } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Candidate } from '../contract/routing.ts'
 import type { Detection } from '../detect/detect.ts'
-import type { GatewayError } from '../errors.ts'
 import type { Filter } from '../stream/filter.ts'
 
 /** The stages of the chain, outermost first: a request runs down the list, an answer back up. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { Chunk } from '../../kit/canonical/chunk.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
-import { Chunk } from '../stream/chunk.ts'
 import { KeptReply } from './kept.ts'
 
 const chunkOf = (content: string): Chunk => Chunk.of({ choices: [{ index: 0, delta: { content } }] })

@@ -1,5 +1,5 @@
+import type { Chunk } from '../../kit/canonical/chunk.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Chunk } from '../stream/chunk.ts'
 
 type Batches = AsyncIterator<readonly Chunk[]>
 type Step = IteratorResult<readonly Chunk[], unknown>

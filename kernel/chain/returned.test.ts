@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { HookFault } from '../../kit/hook-fault.ts'
 import { callWith } from '../../test/chain.ts'
 import { StreamReply, WholeReply } from '../call/reply.ts'
-import { HookFault } from '../hook-fault.ts'
 import {
   checkedBody,
   checkedFilter,

@@ -1,10 +1,10 @@
 import { closest } from 'fastest-levenshtein'
 import type { Completion } from '../../kit/canonical/forms.ts'
+import { HookFault } from '../../kit/hook-fault.ts'
 import type { Call } from '../call/call.ts'
 import { findingTypes, severities } from '../call/findings.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Span } from '../detect/detect.ts'
-import { HookFault } from '../hook-fault.ts'
 import type { Filter } from '../stream/filter.ts'
 import type { Hooks } from './hooks.ts'
 

@@ -1,8 +1,8 @@
+import type { Chunk } from '../../kit/canonical/chunk.ts'
 import type { ChoiceDelta } from '../../kit/canonical/forms.ts'
 import type { TextLocation } from '../../kit/canonical/text-location.ts'
 import { mapChoice } from '../../kit/canonical/texts.ts'
 import type { Detector } from '../chain/detector.ts'
-import type { Chunk } from '../stream/chunk.ts'
 import { HeldLogprobs } from './held-logprobs.ts'
 import { Window } from './window.ts'
 

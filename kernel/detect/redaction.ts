@@ -1,8 +1,8 @@
+import { Chunk, envelopeOf } from '../../kit/canonical/chunk.ts'
 import type { ChoiceDelta } from '../../kit/canonical/forms.ts'
 import { mapReplyFields } from '../../kit/canonical/texts.ts'
+import { isGatewayError } from '../../kit/errors.ts'
 import type { Detector } from '../chain/detector.ts'
-import { isGatewayError } from '../errors.ts'
-import { Chunk, envelopeOf } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
 import { ChoiceTexts, windowOf } from './choice-texts.ts'
 

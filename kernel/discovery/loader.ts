@@ -1,9 +1,9 @@
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { ConfigError } from '../../config/config-error.ts'
+import { isGatewayError } from '../../kit/errors.ts'
 import { locate } from '../../staging/source-place.ts'
 import type { Definition } from '../contract/plugin.ts'
-import { isGatewayError } from '../errors.ts'
 
 const callable = z.custom((value) => typeof value === 'function')
 const form = z.object({ settings: z.object({ safeParse: callable }), setup: callable })

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { contain } from '../../kit/contain.ts'
-import { badRequest } from '../errors.ts'
+import { badRequest } from '../../kit/errors.ts'
 
 const inflaters: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,

@@ -1,25 +1,18 @@
 import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
 import { contain } from '../../kit/contain.ts'
+import { badRequest, ClientGone, envelope, type GatewayError, isMistake, notFound } from '../../kit/errors.ts'
 import { newId } from '../../kit/id.ts'
 import type { IpRanges } from '../../kit/ip-ranges.ts'
 import { pathMatcher } from '../../kit/path-forms.ts'
 import { retryHeaders } from '../../kit/retry-headers.ts'
 import type { Visit } from '../chain/hooks.ts'
-import {
-  badRequest,
-  ClientGone,
-  envelope,
-  type GatewayError,
-  isMistake,
-  notFound,
-  toGatewayError,
-} from '../errors.ts'
 import { type AuditedState, audit } from '../events/audit.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute } from '../route.ts'
+import { toGatewayError } from '../to-gateway-error.ts'
 import { Admission, type Admitted } from './admission.ts'
 import { asJson, sendAnswer } from './answer.ts'
 import { type BodyLimits, readJson } from './body.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
+import { badRequest } from '../../kit/errors.ts'
 import { nearestKeys, problemOf } from '../../kit/problem-of.ts'
-import { badRequest } from '../errors.ts'
 
 /** Parses a part of a request, which `where` names, by a schema; throws a bad request that lists the problems. */
 export function parsed(schema: z.ZodType | undefined, value: unknown, where: string): unknown {

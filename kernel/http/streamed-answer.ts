@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http'
+import { type Chunk, finishChunk } from '../../kit/canonical/chunk.ts'
 import type { FinishReason } from '../../kit/canonical/forms.ts'
+import { ClientGone, type GatewayError } from '../../kit/errors.ts'
 import type { Cancel } from '../call/cancel.ts'
 import type { StreamEncoder } from '../call/wire.ts'
-import { ClientGone, type GatewayError, toGatewayError } from '../errors.ts'
-import { type Chunk, finishChunk } from '../stream/chunk.ts'
+import { toGatewayError } from '../to-gateway-error.ts'
 
 /** A streamed answer on its way to the client, no faster than the client reads. */
 export class StreamedAnswer {

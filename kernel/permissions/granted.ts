@@ -1,3 +1,4 @@
+import type { Chunk } from '../../kit/canonical/chunk.ts'
 import { continueWith } from '../../kit/continue-with.ts'
 import type { Call } from '../call/call.ts'
 import { withoutBody } from '../call/outcome.ts'
@@ -6,7 +7,6 @@ import type { Reply } from '../call/reply.ts'
 import { type Hooks, mapDetections, type Next, wrapHooks } from '../chain/hooks.ts'
 import { checkedFilter, checkedStep } from '../chain/returned.ts'
 import type { Detection } from '../detect/detect.ts'
-import type { Chunk } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
 import { denied, type Grants } from './permissions.ts'
 

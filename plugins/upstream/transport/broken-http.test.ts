@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Target } from '../../../contract/provider.ts'
 import { Cancel } from '../../../kernel/call/cancel.ts'
-import { UpstreamError } from '../../../kernel/errors.ts'
+import { UpstreamError } from '../../../kit/errors.ts'
 import { providerOf } from '../directory/provider.ts'
 import { sections } from '../sections.ts'
 import { Transport } from './transport.ts'

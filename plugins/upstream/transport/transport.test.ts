@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import type { Target, UpstreamRequest } from '../../../contract/provider.ts'
 import type { Timeouts } from '../../../kernel/call/call.ts'
 import { Cancel } from '../../../kernel/call/cancel.ts'
-import { UpstreamError } from '../../../kernel/errors.ts'
+import { UpstreamError } from '../../../kit/errors.ts'
 import { startUpstream, type Upstream } from '../../../test/upstream/index.ts'
 import { providerOf } from '../directory/provider.ts'
 import { sections } from '../sections.ts'

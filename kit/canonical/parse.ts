@@ -1,5 +1,5 @@
-import type { CompletionChunk } from '../../kit/canonical/forms.ts'
 import { providerError } from '../errors.ts'
+import type { CompletionChunk } from './forms.ts'
 
 /** The chunk in an event of a provider. Throws a coded error when it is not the JSON of a chunk. */
 export function parseChunk(event: string): CompletionChunk {

@@ -1,5 +1,3 @@
-import { StoreError } from '../storage/index.ts'
-
 /** The codes of the documented envelope; every failure has one of them. */
 export type ErrorCode =
   | 'bad_request'
@@ -131,6 +129,7 @@ export const isUpstreamError = (error: unknown): error is UpstreamError => error
 
 /** Status and type of a passing state of the gateway, as opposed to its mistakes. */
 export const unavailable = { status: 503, type: 'unavailable' } as const
+
 /** Seconds after which a request that met a gateway about to stop may be tried again. */
 const drainRetryS = 5
 
@@ -142,38 +141,9 @@ export const draining = (): GatewayError =>
     retryAfterS: drainRetryS,
   })
 
-/** Seconds after which a change that the store refused may be tried again. */
-const storeRetryS = 5
-
-/** The system's error codes for files that cannot be written for now. */
-const diskFull: readonly string[] = ['ENOSPC', 'EDQUOT', 'EROFS']
-
 /** Whether an error is a mistake of the gateway's own, for its log: not one of the state it is in. */
 export const isMistake = ({ code, type }: GatewayError): boolean =>
   code === 'internal_error' && type !== unavailable.type && type !== 'draining'
-
-/**
- * The error that a caller sees for any thrown value: the value itself when it has a code, else an internal error without
- * details.
- */
-export function toGatewayError(error: unknown): GatewayError {
-  if (isGatewayError(error)) return error
-  if (error instanceof RangeError && error.message.startsWith('Maximum call stack')) {
-    return badRequest('The body is nested too deeply.', { cause: error })
-  }
-  if (error instanceof StoreError && error.code === 'BODY_GONE')
-    return notFound(error.message, { cause: error })
-  if (error instanceof StoreError && error.code === 'STORE_FAILED') {
-    return internalError(error.message, { ...unavailable, retryAfterS: storeRetryS, cause: error })
-  }
-  if (error instanceof Error && 'code' in error && diskFull.includes(String(error.code))) {
-    const message = `The gateway's disk refuses writes (${error.code}). Free some space and try again.`
-    return internalError(message, { ...unavailable, retryAfterS: storeRetryS, cause: error })
-  }
-  return internalError('Something failed inside the gateway; its log has the reason under the request id.', {
-    cause: error,
-  })
-}
 
 /** The documented envelope, a superset of what OpenAI clients read. */
 export function envelope(error: GatewayError, requestId: string) {

@@ -1,5 +1,5 @@
-import type { CompletionChunk, FinishReason, WireUsage } from '../../kit/canonical/forms.ts'
-import { deepFreeze } from '../../kit/deep-freeze.ts'
+import { deepFreeze } from '../deep-freeze.ts'
+import type { CompletionChunk, FinishReason, WireUsage } from './forms.ts'
 import { parseChunk } from './parse.ts'
 
 /** Parses events of one stream that are alike, such as `EventTemplate` of the kit. */

@@ -1,5 +1,5 @@
-import { WindowCounts } from '../../kit/window-counts.ts'
-import { rateLimited } from '../errors.ts'
+import { rateLimited } from './errors.ts'
+import { WindowCounts } from './window-counts.ts'
 
 export interface WindowLimitOptions {
   /** How often something may happen under one name within a window. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Assembler } from '../../kit/canonical/assemble.ts'
-import type { Completion, CompletionChunk, Delta } from '../../kit/canonical/forms.ts'
-import { hasContent } from '../../kit/has-content.ts'
 import { runs } from '../../test/suite/runs.ts'
+import { hasContent } from '../has-content.ts'
+import { Assembler } from './assemble.ts'
 import { Chunk, finishChunk } from './chunk.ts'
 import { toChunks } from './chunks.ts'
+import type { Completion, CompletionChunk, Delta } from './forms.ts'
 
 function assembled(chunks: readonly { readonly data: CompletionChunk }[]): Completion {
   const assembler = new Assembler()

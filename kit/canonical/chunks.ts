@@ -1,12 +1,5 @@
-import type {
-  ChoiceDelta,
-  Completion,
-  Delta,
-  Message,
-  ToolCall,
-  ToolCallDelta,
-} from '../../kit/canonical/forms.ts'
 import { Chunk } from './chunk.ts'
+import type { ChoiceDelta, Completion, Delta, Message, ToolCall, ToolCallDelta } from './forms.ts'
 
 /**
  * The chunks a provider would have streamed for this answer: role, content, finish, and usage in a last chunk of its

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { CompletionChunk } from '../../kit/canonical/forms.ts'
-import { ChunkReader } from '../../kit/chunk-reader.ts'
+import { ChunkReader } from '../chunk-reader.ts'
 import { Chunk, envelopeOf, finishChunk } from './chunk.ts'
+import type { CompletionChunk } from './forms.ts'
 
 const data: CompletionChunk = { id: 'c', choices: [{ index: 0, delta: { content: 'a' } }] }
 const bytes = (): Buffer => Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
