@@ -20,7 +20,6 @@ export {
   type Principal,
   type Timeouts,
 } from '../kernel/call/call.ts'
-export { Cancel } from '../kernel/call/cancel.ts'
 export { Exchange, type Ground } from '../kernel/call/exchange.ts'
 export {
   type FoundSpan,
@@ -40,7 +39,6 @@ export type { BroughtText } from '../kernel/chain/brought.ts'
 export { hooksOf, type Next, type Show, type Stage, type Visit } from '../kernel/chain/hooks.ts'
 export type { CircuitState } from '../kernel/chain/module-circuit.ts'
 export { ModuleChanged, ModuleRestored, ModuleTripped } from '../kernel/chain/module-events.ts'
-export { Cohort } from '../kernel/cohort.ts'
 export type {
   Answer,
   AnswerForm,
@@ -98,10 +96,12 @@ export { kernelServices, type PluginData, type Runtime, type StoreState } from '
 export type { Filter, Out } from '../kernel/stream/filter.ts'
 export { ThreadEnded } from '../kernel/threads/threads.ts'
 export { guardedToken, type Token, token } from '../kernel/token.ts'
+export { Cancel } from '../kit/cancel.ts'
 export { Chunk } from '../kit/canonical/chunk.ts'
 export type * from '../kit/canonical/forms.ts'
 export type { TextLocation } from '../kit/canonical/text-location.ts'
 export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from '../kit/canonical/usage.ts'
+export { Cohort } from '../kit/cohort.ts'
 export type { Awaitable } from '../kit/continue-with.ts'
 export { type Countdown, Countdowns } from '../kit/countdown.ts'
 export type { UpstreamFault } from '../kit/errors.ts'

@@ -1,4 +1,4 @@
-import type { Cancel } from '../kernel/call/cancel.ts'
+import type { Cancel } from '../kit/cancel.ts'
 import type { Awaitable } from '../kit/continue-with.ts'
 import { HookFault } from '../kit/hook-fault.ts'
 import { errorOf, thrownOf } from '../workers/thrown.ts'

@@ -1,7 +1,7 @@
 import { Call } from '../kernel/call/call.ts'
-import { Cancel, over } from '../kernel/call/cancel.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
 import { changes } from '../kernel/call/redacted.ts'
+import { Cancel, over } from '../kit/cancel.ts'
 import type { ModelRequest } from '../kit/canonical/forms.ts'
 import { isGatewayError } from '../kit/errors.ts'
 import type { RpcPort } from '../storage/shared/rpc-port.ts'

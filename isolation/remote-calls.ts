@@ -1,7 +1,7 @@
 import type { Attempt } from '../kernel/call/attempt.ts'
 import type { Call } from '../kernel/call/call.ts'
-import { over } from '../kernel/call/cancel.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
+import { over } from '../kit/cancel.ts'
 import type { ModelRequest } from '../kit/canonical/forms.ts'
 import { contain } from '../kit/contain.ts'
 import { modelName } from '../kit/model-name.ts'

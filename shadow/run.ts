@@ -1,7 +1,7 @@
 import { Call } from '../kernel/call/call.ts'
-import { type Cancel, over } from '../kernel/call/cancel.ts'
 import type { Trace } from '../kernel/call/trace.ts'
 import type { Meter } from '../kernel/chain/meter.ts'
+import { type Cancel, over } from '../kit/cancel.ts'
 import { detach } from '../kit/contain.ts'
 import { differences } from '../kit/difference.ts'
 import { isGatewayError } from '../kit/errors.ts'

@@ -211,8 +211,8 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 640,
-  call: 1_379,
+  '': 594,
+  call: 1_271,
   chain: 2_410,
   contract: 658,
   detect: 545,

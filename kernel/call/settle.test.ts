@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { over } from '../../kit/cancel.ts'
 import type { Completion } from '../../kit/canonical/forms.ts'
 import { noUsage } from '../../kit/canonical/usage.ts'
 import {
@@ -17,7 +18,6 @@ import type { Log } from '../log.ts'
 import type { Attempt } from './attempt.ts'
 import { billed } from './bill.ts'
 import type { Call } from './call.ts'
-import { over } from './cancel.ts'
 import { CallSettled, type Outcome, type Rating, type Served } from './outcome.ts'
 import { outcomeOf as outcomeBy, settle } from './settle.ts'
 

@@ -1,3 +1,4 @@
+import { over } from '../../kit/cancel.ts'
 import type { Completion, FinishReason } from '../../kit/canonical/forms.ts'
 import type { Usage } from '../../kit/canonical/usage.ts'
 import type { Events } from '../events.ts'
@@ -5,7 +6,6 @@ import type { Log } from '../log.ts'
 import type { Attempt } from './attempt.ts'
 import { answerOf, type Bill, billed, saved } from './bill.ts'
 import type { Call } from './call.ts'
-import { over } from './cancel.ts'
 import { endingOf, errorOf } from './ending.ts'
 import { CallSettled, type Outcome, type Rating, type Served, withoutBody } from './outcome.ts'
 

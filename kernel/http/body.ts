@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Cohort } from '../../kit/cohort.ts'
 import { contain } from '../../kit/contain.ts'
 import { badRequest, ClientGone, circuitOpen, tooLarge } from '../../kit/errors.ts'
 import { findExcess, type JsonBounds } from '../../kit/json-bounds.ts'
 import { SharedRoom } from '../../kit/shared-room.ts'
-import type { Cohort } from '../cohort.ts'
 import { inflated } from './inflated.ts'
 
 /** How large a body may be, in bytes once it is inflated, and how far its JSON may go. */

@@ -1,7 +1,7 @@
 import { contain } from '../../kit/contain.ts'
+import { repeat } from '../../kit/repeat.ts'
 import type { Store } from '../../storage/index.ts'
 import type { Call } from '../call/call.ts'
-import { repeat } from '../call/repeat.ts'
 import type { EventBus } from '../chain/read-only.ts'
 import type { DependencyContainer } from '../container.ts'
 import { ModelCalls } from '../contract/calls.ts'

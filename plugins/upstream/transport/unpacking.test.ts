@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Target } from '../../../contract/provider.ts'
-import { Cancel } from '../../../kernel/call/cancel.ts'
+import { Cancel } from '../../../kit/cancel.ts'
 import { UpstreamError } from '../../../kit/errors.ts'
 import { type Script, startUpstream, type Upstream } from '../../../test/upstream/index.ts'
 import { providerOf } from '../directory/provider.ts'

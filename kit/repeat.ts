@@ -1,4 +1,4 @@
-import { contain } from '../../kit/contain.ts'
+import { contain } from './contain.ts'
 
 /** Runs again and again, the next run only after the one before; returns what ends it. */
 export function repeat(

@@ -1,4 +1,4 @@
-import { tellContained } from '../../kit/contain.ts'
+import { tellContained } from './contain.ts'
 
 type Listener = (reason: Error) => void
 

@@ -1,4 +1,4 @@
-import { contain, tellContained } from '../kit/contain.ts'
+import { contain, tellContained } from './contain.ts'
 
 /** With fewer calls under way than this there is hardly ever another one to wait for. */
 const worthwhile = 4
