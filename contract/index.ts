@@ -38,7 +38,6 @@ export type { Address, Asking, EventShape, StreamEncoder, Wire } from '../kernel
 export type { BroughtText } from '../kernel/chain/brought.ts'
 export { hooksOf, type Next, type Show, type Stage, type Visit } from '../kernel/chain/hooks.ts'
 export type { CircuitState } from '../kernel/chain/module-circuit.ts'
-export { ModuleChanged, ModuleRestored, ModuleTripped } from '../kernel/chain/module-events.ts'
 export type {
   Answer,
   AnswerForm,
@@ -84,6 +83,7 @@ export type { Log } from '../kernel/log.ts'
 export type { Arranged, Placement } from '../kernel/plugin/arrangement.ts'
 export type { Generation } from '../kernel/plugin/generation.ts'
 export type { ConfigChange, JournalEntry } from '../kernel/plugin/journal.ts'
+export { ModuleChanged, ModuleRestored, ModuleTripped } from '../kernel/plugin/module-events.ts'
 export type { Binding, Plugin, PluginState } from '../kernel/plugin/plugin-record.ts'
 export { bindingName } from '../kernel/plugin/plugin-record.ts'
 export type { JointChange, Registry } from '../kernel/plugin/registry.ts'

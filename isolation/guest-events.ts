@@ -1,4 +1,3 @@
-import type { EventBus } from '../kernel/chain/read-only.ts'
 import {
   type EmitOptions,
   Happening,
@@ -9,6 +8,7 @@ import {
 } from '../kernel/events/happening.ts'
 import { Events, type EventType, type Occurrence } from '../kernel/events.ts'
 import type { Log } from '../kernel/log.ts'
+import type { EventBus } from '../kernel/permissions/read-only.ts'
 import { HookFault } from '../kit/hook-fault.ts'
 import { jsonSchemaOf } from '../kit/json-schema.ts'
 import type { Host } from './guest-calls.ts'

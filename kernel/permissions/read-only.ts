@@ -4,10 +4,6 @@ import { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { readOnlyAttempt } from '../call/read-only.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
-import type { Detection } from '../detect/detect.ts'
-import { occurrenceOf } from '../events/happening.ts'
-import type { Events, Occurrence } from '../events.ts'
-import { type Filter, filterStream } from '../stream/filter.ts'
 import {
   type Hooks,
   type HookWrappers,
@@ -16,8 +12,12 @@ import {
   type Show,
   type StreamHook,
   wrapHooks,
-} from './hooks.ts'
-import { checkedFilter } from './returned.ts'
+} from '../chain/hooks.ts'
+import { checkedFilter } from '../chain/returned.ts'
+import type { Detection } from '../detect/detect.ts'
+import { occurrenceOf } from '../events/happening.ts'
+import type { Events, Occurrence } from '../events.ts'
+import { type Filter, filterStream } from '../stream/filter.ts'
 
 /**
  * Hooks that cannot write into their arguments: for plugins from outside, which would otherwise change calls unseen, past their

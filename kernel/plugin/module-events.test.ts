@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { manifestSchema } from '../../gateway/discovery/manifest-schema.ts'
 import { createLog } from '../../gateway/log.ts'
+import { Meter } from '../chain/meter.ts'
+import type { CircuitChange } from '../chain/module-circuit.ts'
 import { Events } from '../events.ts'
-import { Meter } from './meter.ts'
-import type { CircuitChange } from './module-circuit.ts'
 import { announced, ModuleChanged, ModuleRestored, ModuleTripped } from './module-events.ts'
 
 function announce(change: CircuitChange, failure?: 'open' | 'closed') {

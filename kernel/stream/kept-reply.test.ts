@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Chunk } from '../../kit/canonical/chunk.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
-import { KeptReply } from './kept.ts'
+import { KeptReply } from './kept-reply.ts'
 
 const chunkOf = (content: string): Chunk => Chunk.of({ choices: [{ index: 0, delta: { content } }] })
 const chunks = ['a', 'b', 'c'].map(chunkOf)

@@ -10,10 +10,10 @@ import type { Attempt } from '../call/attempt.ts'
 import type { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
+import type { Hooks, Next, Visit } from '../chain/hooks.ts'
 import type { Detection, Span } from '../detect/detect.ts'
 import { defineEvent, Events } from '../events.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
-import type { Hooks, Next, Visit } from './hooks.ts'
 import { readOnlyEvents, readOnlyHooks } from './read-only.ts'
 
 const body = () => ({ choices: [{ index: 0, message: { role: 'assistant' as const, content: 'a' } }] })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import type { Meter } from '../chain/meter.ts'
+import type { CircuitChange } from '../chain/module-circuit.ts'
 import type { Discovered } from '../discovery/manifest.ts'
 import { defineEvent, type Events } from '../events.ts'
 import type { Log } from '../log.ts'
-import type { Meter } from './meter.ts'
-import type { CircuitChange } from './module-circuit.ts'
 
 export const ModuleChanged = defineEvent(
   'module.changed',

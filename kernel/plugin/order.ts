@@ -1,5 +1,5 @@
+import { stages } from '../chain/hooks.ts'
 import type { PlacedManifest } from '../discovery/manifest.ts'
-import { stages } from './hooks.ts'
 
 interface Placed {
   /** Where a module has several configurations: tells them apart. */
