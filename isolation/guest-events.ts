@@ -6,9 +6,8 @@ import {
   type SentEvent,
   sentOf,
 } from '../kernel/events/happening.ts'
-import { Events, type EventType, type Occurrence } from '../kernel/events.ts'
+import { type EventBus, Events, type EventType, type Occurrence } from '../kernel/events.ts'
 import type { Log } from '../kernel/log.ts'
-import type { EventBus } from '../kernel/permissions/read-only.ts'
 import { HookFault } from '../kit/hook-fault.ts'
 import { jsonSchemaOf } from '../kit/json-schema.ts'
 import type { Host } from './guest-calls.ts'

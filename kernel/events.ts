@@ -148,3 +148,6 @@ export class Events {
     return !this.catalogue.has(event)
   }
 }
+
+/** What plugins have of the events. */
+export type EventBus = Pick<Events, 'declare' | 'emit' | 'on' | 'onAny'>

@@ -63,6 +63,12 @@ const throwing: OnBlock = ({ label }) => {
   throw new Error(`blocked: ${label}`)
 }
 
+/** What may leave a window now that this part has come. */
+export function push(window: Window, part: string): string {
+  window.add(part)
+  return window.take()
+}
+
 /** What leaves a window as parts go in: one piece for each part, and one at the end. */
 export function piecesThrough(
   parts: readonly string[],
@@ -72,7 +78,7 @@ export function piecesThrough(
   onBlock = throwing,
 ): string[] {
   const window = new Window(detectorsOf(detections, call), place, onBlock)
-  return [...parts.map((part) => window.push(part)), window.end()]
+  return [...parts.map((part) => push(window, part)), window.end()]
 }
 
 /** The text cut at these places. */

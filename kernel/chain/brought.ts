@@ -51,7 +51,7 @@ function lookedThrough(
 ): BroughtText[] {
   const detector = new Detector(entry, entry.hooks.detect!.request!, call)
   try {
-    const change = requestTextThrough(detector, (found) => detector.refuse(found))
+    const change = requestTextThrough(detector)
     return texts.map(({ role, text }) => ({
       role,
       text: change(text, { direction: 'request', role, kind: 'content', origin }),

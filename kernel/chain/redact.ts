@@ -36,8 +36,7 @@ export function redactRequest(call: Call, entry: Entry, later: Later): Call {
 /** A whole answer, redacted; the same object when nothing was found. Throws when a finding blocks. */
 export function redactReply(body: Completion, detectors: readonly Detector[]): Completion {
   try {
-    const search = (text: string, place: TextLocation): string =>
-      new Window(detectors, place, (found) => found.detector.refuse(found)).whole(text)
+    const search = (text: string, place: TextLocation): string => new Window(detectors, place).whole(text)
     const redacted = mapReplyTexts(body, (text, place, lane) =>
       search(text, detectors[0]?.placeOf(lane, place) ?? place),
     )
@@ -62,7 +61,7 @@ function recordable(call: Call, entries: readonly Entry[]): ModelRequest | undef
 
 /** What a module makes of texts of requests: with what it finds in each replaced, and with what it puts around it. */
 export const requestTextThrough =
-  (detector: Detector, onBlock: OnBlock) =>
+  (detector: Detector, onBlock?: OnBlock) =>
   (text: string, place: TextLocation): string =>
     detector.framed(new Window([detector], place, onBlock).whole(text), place)
 

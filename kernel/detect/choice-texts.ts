@@ -131,13 +131,9 @@ export class ChoiceTexts {
 
   #window(kind: TextLocation['kind'], lane: string | undefined): Window {
     const place = { direction: 'reply', role: 'assistant', kind } as const
-    return windowOf(this.#detectors, this.#detectors[0]!.placeOf(lane, place))
+    return new Window(this.#detectors, this.#detectors[0]!.placeOf(lane, place))
   }
 }
-
-/** A window whose findings that block end the answer. */
-export const windowOf = (detectors: readonly Detector[], place: TextLocation): Window =>
-  new Window(detectors, place, (found) => found.detector.refuse(found))
 
 /** A choice with what may leave of its texts; the same object when that is all of them, undefined when nothing is left of it. */
 function written(choice: ChoiceDelta, parts: readonly Part[]): ChoiceDelta | undefined {

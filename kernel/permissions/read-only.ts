@@ -4,20 +4,13 @@ import { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { readOnlyAttempt } from '../call/read-only.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
-import {
-  type Hooks,
-  type HookWrappers,
-  mapDetections,
-  type Next,
-  type Show,
-  type StreamHook,
-  wrapHooks,
-} from '../chain/hooks.ts'
+import type { Hooks, Next, Show, StreamHook } from '../chain/hooks.ts'
 import { checkedFilter } from '../chain/returned.ts'
 import type { Detection } from '../detect/detect.ts'
 import { occurrenceOf } from '../events/happening.ts'
-import type { Events, Occurrence } from '../events.ts'
+import type { EventBus, Occurrence } from '../events.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
+import { type HookWrappers, mapDetections, wrapHooks } from './wrap-hooks.ts'
 
 /**
  * Hooks that cannot write into their arguments: for plugins from outside, which would otherwise change calls unseen, past their
@@ -137,8 +130,6 @@ export function readOnlyEvents(events: EventBus): EventBus {
     onAny: (listener) => events.onAny(readOnly(listener)),
   }
 }
-
-export type EventBus = Pick<Events, 'declare' | 'emit' | 'on' | 'onAny'>
 
 /** Data of an event; data of calls are copied, since the kernel goes on with the originals. */
 function readOnlyData<T>(data: T): T {

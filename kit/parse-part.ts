@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import { badRequest } from '../../kit/errors.ts'
-import { nearestKeys, problemOf } from '../../kit/problem-of.ts'
+import { badRequest } from './errors.ts'
+import { nearestKeys, problemOf } from './problem-of.ts'
 
 /** Parses a part of a request, which `where` names, by a schema; throws a bad request that lists the problems. */
-export function parsed(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
+export function parsePart(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
   if (!schema) return undefined
   const result = schema.safeParse(value)
   if (result.success) return result.data

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { contain } from '../../kit/contain.ts'
-import { badRequest } from '../../kit/errors.ts'
+import { contain } from './contain.ts'
+import { badRequest } from './errors.ts'
 
 const inflaters: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -16,7 +16,7 @@ const inflaters: Readonly<Record<string, () => Transform>> = {
  * The content of a request whose body is compressed, inflated no faster than it is read. The reader must limit it, since a few
  * bytes can become any number. `failed` receives the error of broken content. Throws for an unknown encoding.
  */
-export function inflated(req: IncomingMessage, encoding: string, failed: (error: Error) => void): Readable {
+export function inflate(req: IncomingMessage, encoding: string, failed: (error: Error) => void): Readable {
   const name = encoding.trim().toLowerCase()
   const create = Object.hasOwn(inflaters, name) ? inflaters[name] : undefined
   if (!create) {
