@@ -7,7 +7,7 @@ import { TokenCounter } from '../../plugins/models/tokens/counter.ts'
 import { usedBy } from '../../plugins/models/tokens/used.ts'
 import { callWith } from '../../test/chain.ts'
 import type { Attempt } from './attempt.ts'
-import { answerOf, billed, reportedCost } from './bill.ts'
+import { answerOf, makeBill, reportedCost } from './bill.ts'
 import type { Served } from './outcome.ts'
 
 const prices = createPrices({
@@ -89,9 +89,9 @@ async function billedCall(attempts: readonly Partial<Attempt>[], told: Told = {}
     ...served,
   }
   const estimates = new Map<Attempt, Usage>()
-  for (const attempt of billed(call, end, prices).unreported ?? [])
+  for (const attempt of makeBill(call, end, prices).unreported ?? [])
     estimates.set(attempt, await usedBy(answerOf(attempt, call, end), call.request, counterOf(counts)))
-  return { call, bill: billed(call, end, prices, estimates) }
+  return { call, bill: makeBill(call, end, prices, estimates) }
 }
 
 describe('several attempts', () => {

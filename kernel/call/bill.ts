@@ -21,7 +21,7 @@ export interface Bill {
  * answer came without a report (the client left early, or another attempt had answered) is billed by its estimate, where there
  * is one; one that failed without a report is not billed.
  */
-export function billed(
+export function makeBill(
   call: Call,
   served: Served,
   prices: Rating['prices'],

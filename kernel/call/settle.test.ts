@@ -16,7 +16,7 @@ import { callWith } from '../../test/chain.ts'
 import { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Attempt } from './attempt.ts'
-import { billed } from './bill.ts'
+import { makeBill } from './bill.ts'
 import type { Call } from './call.ts'
 import { CallSettled, type Outcome, type Rating, type Served } from './outcome.ts'
 import { outcomeOf as outcomeBy, settle } from './settle.ts'
@@ -46,7 +46,7 @@ const callOf = (attempts: readonly Partial<Attempt>[]): Call => {
 
 /** The outcome without estimates. */
 const outcomeOf = (call: Call, served: Served, rating: Rating): Outcome =>
-  outcomeBy(call, served, rating, billed(call, served, rating.prices))
+  outcomeBy(call, served, rating, makeBill(call, served, rating.prices))
 
 const upstreamMs = (...attempts: Partial<Attempt>[]): number => {
   const served = { status: 200, error: undefined, finishReason: undefined, chunks: 0, body: undefined }

@@ -64,7 +64,7 @@ export class StreamedAnswer {
       for (const choice of seen?.choices ?? [])
         if (choice.finish_reason) this.finishReason = choice.finish_reason
     }
-    if (!hasRoom) return drained(this.#res)
+    if (!hasRoom) return waitForRoom(this.#res)
   }
 
   /** Sends bytes at once, with the head before the first: left alone, Node waits until all else that is due has run. */
@@ -90,7 +90,7 @@ export class StreamedAnswer {
 }
 
 /** Waits until a slow client has room again, or is gone. */
-function drained(res: ServerResponse): Promise<void> {
+function waitForRoom(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       res.off('drain', done)

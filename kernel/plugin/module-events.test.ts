@@ -4,7 +4,7 @@ import { createLog } from '../../gateway/log.ts'
 import { Meter } from '../chain/meter.ts'
 import type { CircuitChange } from '../chain/module-circuit.ts'
 import { Events } from '../events.ts'
-import { announced, ModuleChanged, ModuleRestored, ModuleTripped } from './module-events.ts'
+import { announceChange, ModuleChanged, ModuleRestored, ModuleTripped } from './module-events.ts'
 
 function announce(change: CircuitChange, failure?: 'open' | 'closed') {
   const lines: string[] = []
@@ -22,7 +22,7 @@ function announce(change: CircuitChange, failure?: 'open' | 'closed') {
     ...(failure && { stage: 'shape', failure }),
   })
   const meter = new Meter()
-  announced('m', { manifest }, meter, change, { events, log })
+  announceChange('m', { manifest }, meter, change, { events, log })
   return { told, logged: lines.map((line) => JSON.parse(line)), ring: meter.events }
 }
 

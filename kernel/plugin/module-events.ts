@@ -36,7 +36,7 @@ interface Parts {
 }
 
 /** Reports to the module's events, the log and all listeners that the module was left out, or is back. */
-export function announced(
+export function announceChange(
   id: string,
   { manifest }: Pick<Discovered, 'manifest'>,
   meter: Meter,

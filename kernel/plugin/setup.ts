@@ -4,7 +4,7 @@ import { HookFault } from '../../kit/hook-fault.ts'
 import { inTime } from '../../kit/in-time.ts'
 import { hooksOf } from '../chain/hooks.ts'
 import type { Definition, OnceContext } from '../contract/plugin.ts'
-import { load, located } from '../discovery/loader.ts'
+import { load, withPlace } from '../discovery/loader.ts'
 import { isPlaced, setupLimit } from '../discovery/manifest.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
@@ -96,6 +96,6 @@ export async function setUp(
     return instance
   } catch (error) {
     await giveBack(instance, parts.log)
-    throw plugin.found.entry ? await located(error, plugin.found.entry) : error
+    throw plugin.found.entry ? await withPlace(error, plugin.found.entry) : error
   }
 }
