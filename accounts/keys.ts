@@ -1,8 +1,8 @@
-import { hashOf, keyStatus } from '../kernel/auth/key.ts'
-import { conflict, notFound } from '../kernel/errors.ts'
+import { conflict, notFound } from '../kit/errors.ts'
 import { newId, secretToken } from '../kit/id.ts'
 import type { Collection, Counters, Page, PageOptions, Store, Transaction } from '../storage/index.ts'
 import { Claims } from './claims.ts'
+import { hashOf, keyStatus } from './key.ts'
 import { type IssuedKey, type Key, type KeyOptions, type KeyOwner, keyRecord } from './records.ts'
 
 /** The principal of the keys that belong to no user. */

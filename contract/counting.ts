@@ -1,5 +1,5 @@
-import type { Awaitable } from '../kernel/chain/hooks.ts'
 import { guardedToken } from '../kernel/token.ts'
+import type { Awaitable } from '../kit/continue-with.ts'
 
 /** How much there may be of something. Amounts are whole numbers: calls, tokens, nano-dollars. */
 export type Limit =

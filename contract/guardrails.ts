@@ -1,6 +1,7 @@
 import type { Call } from '../kernel/call/call.ts'
-import type { Span, TextLocation } from '../kernel/detect/detect.ts'
+import type { Span } from '../kernel/detect/detect.ts'
 import { guardedToken } from '../kernel/token.ts'
+import type { TextLocation } from '../kit/canonical/text-location.ts'
 
 /** A match of a rule in a text. */
 export interface GuardrailHit {

@@ -4,15 +4,14 @@
  */
 
 export { type Accounts, noUser } from '../accounts/accounts.ts'
+export type { Authentication } from '../accounts/authentication.ts'
+export { keyStatus } from '../accounts/key.ts'
 export { operator } from '../accounts/keys.ts'
 export type { Key, KeyOwner, User } from '../accounts/records.ts'
 export type { Config } from '../config/config.ts'
 export { ConfigError } from '../config/config-error.ts'
 export type { Environment } from '../config/references.ts'
 export { type SettingChange, type StoredSetting, settingChange } from '../config/setting.ts'
-export type { Authentication } from '../kernel/auth/authentication.ts'
-export { keyStatus } from '../kernel/auth/key.ts'
-export { withTenant } from '../kernel/auth/tenants.ts'
 export type { Attempt } from '../kernel/call/attempt.ts'
 export {
   Call,
@@ -21,8 +20,6 @@ export {
   type Principal,
   type Timeouts,
 } from '../kernel/call/call.ts'
-export { Cancel } from '../kernel/call/cancel.ts'
-export type * from '../kernel/call/canonical.ts'
 export { Exchange, type Ground } from '../kernel/call/exchange.ts'
 export {
   type FoundSpan,
@@ -37,20 +34,10 @@ export { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
 export type { SettlementParts } from '../kernel/call/settle.ts'
 export { type ChainFacts, Trace } from '../kernel/call/trace.ts'
 export type { Decision, Note, Rewrite, Skip } from '../kernel/call/trace-records.ts'
-export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from '../kernel/call/usage.ts'
 export type { Address, Asking, EventShape, StreamEncoder, Wire } from '../kernel/call/wire.ts'
 export type { BroughtText } from '../kernel/chain/brought.ts'
-export {
-  type Awaitable,
-  hooksOf,
-  type Next,
-  type Show,
-  type Stage,
-  type Visit,
-} from '../kernel/chain/hooks.ts'
+export { hooksOf, type Next, type Show, type Stage, type Visit } from '../kernel/chain/hooks.ts'
 export type { CircuitState } from '../kernel/chain/module-circuit.ts'
-export { ModuleChanged, ModuleRestored, ModuleTripped } from '../kernel/chain/module-events.ts'
-export { Cohort } from '../kernel/cohort.ts'
 export type {
   Answer,
   AnswerForm,
@@ -84,11 +71,40 @@ export type {
   Subject,
 } from '../kernel/contract/personal-data.ts'
 export type { TargetHooks } from '../kernel/contract/routing.ts'
+export { type Secrets, SecretsError } from '../kernel/contract/secrets.ts'
 export type { Actor, Section } from '../kernel/contract/section.ts'
 export { type Session, Sessions } from '../kernel/contract/sessions.ts'
-export { Tenants } from '../kernel/contract/tenants.ts'
-export type { Detection, Span, TextLocation } from '../kernel/detect/detect.ts'
-export type { UpstreamFault } from '../kernel/errors.ts'
+export { Tenants, withTenant } from '../kernel/contract/tenants.ts'
+export type { Detection, Span } from '../kernel/detect/detect.ts'
+export { ManagementAudited } from '../kernel/events/audit.ts'
+export { defineEvent, type EventType, type Occurrence } from '../kernel/events.ts'
+export { sessionCookie } from '../kernel/http/browser.ts'
+export { callContextOf } from '../kernel/http/context.ts'
+export type { Log } from '../kernel/log.ts'
+export type { Arranged, Placement } from '../kernel/plugin/arrangement.ts'
+export type { Generation } from '../kernel/plugin/generation.ts'
+export type { ConfigChange, JournalEntry } from '../kernel/plugin/journal.ts'
+export { ModuleChanged, ModuleRestored, ModuleTripped } from '../kernel/plugin/module-events.ts'
+export type { Binding, Plugin, PluginState } from '../kernel/plugin/plugin-record.ts'
+export { bindingName } from '../kernel/plugin/plugin-record.ts'
+export type { JointChange, Registry } from '../kernel/plugin/registry.ts'
+export type { Reloader, Rescan } from '../kernel/plugin/reloader.ts'
+export type { QueueStatus, Queues } from '../kernel/queues.ts'
+export type { Refusals } from '../kernel/refusals.ts'
+export type { LiveRoute, Route, RouteInput, ServerEvent } from '../kernel/route.ts'
+export { kernelServices, type PluginData, type Runtime, type StoreState } from '../kernel/services.ts'
+export type { Filter, Out } from '../kernel/stream/filter.ts'
+export { ThreadEnded } from '../kernel/threads/threads.ts'
+export { guardedToken, type Token, token } from '../kernel/token.ts'
+export { Cancel } from '../kit/cancel.ts'
+export { Chunk } from '../kit/canonical/chunk.ts'
+export type * from '../kit/canonical/forms.ts'
+export type { TextLocation } from '../kit/canonical/text-location.ts'
+export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from '../kit/canonical/usage.ts'
+export { Cohort } from '../kit/cohort.ts'
+export type { Awaitable } from '../kit/continue-with.ts'
+export { type Countdown, Countdowns } from '../kit/countdown.ts'
+export type { UpstreamFault } from '../kit/errors.ts'
 export {
   badRequest,
   ClientGone,
@@ -110,30 +126,8 @@ export {
   UpstreamError,
   unauthorized,
   unavailable,
-} from '../kernel/errors.ts'
-export { ManagementAudited } from '../kernel/events/audit.ts'
-export { defineEvent, type EventType, type Occurrence } from '../kernel/events.ts'
-export { HookFault } from '../kernel/hook-fault.ts'
-export { sessionCookie } from '../kernel/http/browser.ts'
-export { callContextOf } from '../kernel/http/context.ts'
-export type { Log } from '../kernel/log.ts'
-export type { Arranged, Placement } from '../kernel/plugin/arrangement.ts'
-export type { Generation } from '../kernel/plugin/generation.ts'
-export type { ConfigChange, JournalEntry } from '../kernel/plugin/journal.ts'
-export type { Binding, Plugin, PluginState } from '../kernel/plugin/plugin-record.ts'
-export { bindingName } from '../kernel/plugin/plugin-record.ts'
-export type { JointChange, Registry } from '../kernel/plugin/registry.ts'
-export type { Reloader, Rescan } from '../kernel/plugin/reloader.ts'
-export type { QueueStatus, Queues } from '../kernel/queues.ts'
-export type { Refusals } from '../kernel/refusals.ts'
-export type { LiveRoute, Route, RouteInput, ServerEvent } from '../kernel/route.ts'
-export { type Secrets, SecretsError } from '../kernel/secrets/secrets.ts'
-export { kernelServices, type PluginData, type Runtime, type StoreState } from '../kernel/services.ts'
-export { Chunk } from '../kernel/stream/chunk.ts'
-export type { Filter, Out } from '../kernel/stream/filter.ts'
-export { ThreadEnded } from '../kernel/threads/threads.ts'
-export { guardedToken, type Token, token } from '../kernel/token.ts'
-export { type Countdown, Countdowns } from '../kit/countdown.ts'
+} from '../kit/errors.ts'
+export { HookFault } from '../kit/hook-fault.ts'
 export { newId, secretToken } from '../kit/id.ts'
 export { type Condition, type When, whenSchema } from '../kit/when.ts'
 export type {

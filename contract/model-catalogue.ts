@@ -1,5 +1,5 @@
-import type { Operation } from '../kernel/call/canonical.ts'
 import { token } from '../kernel/token.ts'
+import type { Operation } from '../kit/canonical/forms.ts'
 
 /** The possible capabilities of a model. */
 export const capabilities = [

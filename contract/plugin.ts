@@ -1,12 +1,13 @@
 import type { z } from 'zod'
 import type { Call } from '../kernel/call/call.ts'
-import type { Steps as AnySteps, Awaitable, Rewrites } from '../kernel/chain/hooks.ts'
+import type { Steps as AnySteps, Rewrites } from '../kernel/chain/hooks.ts'
 import type { Context as AnyContext } from '../kernel/contract/context.ts'
 import type {
   ModuleDefinition as AnyModule,
   PluginDefinition as AnyPlugin,
   Settings,
 } from '../kernel/contract/plugin.ts'
+import type { Awaitable } from '../kit/continue-with.ts'
 import type { Protocol } from './provider.ts'
 import type { Candidate } from './routing.ts'
 

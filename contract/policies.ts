@@ -1,7 +1,8 @@
 import type { Call, Principal } from '../kernel/call/call.ts'
-import type { Completion } from '../kernel/call/canonical.ts'
-import type { Span, TextLocation } from '../kernel/detect/detect.ts'
+import type { Span } from '../kernel/detect/detect.ts'
 import { guardedToken } from '../kernel/token.ts'
+import type { Completion } from '../kit/canonical/forms.ts'
+import type { TextLocation } from '../kit/canonical/text-location.ts'
 import type { Candidate } from './routing.ts'
 
 /** A policy whose rules all match in a call. */

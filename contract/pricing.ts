@@ -1,6 +1,6 @@
-import type { Usage } from '../kernel/call/usage.ts'
 import type { Pricing as CallPricing } from '../kernel/contract/models.ts'
 import { token } from '../kernel/token.ts'
+import type { Usage } from '../kit/canonical/usage.ts'
 
 /** USD per million tokens: one price, or one that changes for the whole call once its prompt is longer than `start`. */
 export type Rate =

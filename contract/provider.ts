@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Call } from '../kernel/call/call.ts'
-import type { Operation, StructuredOutput } from '../kernel/call/canonical.ts'
 import type { Reply, WholeReply } from '../kernel/call/reply.ts'
-import type { Usage } from '../kernel/call/usage.ts'
-import type { GatewayError, UpstreamError } from '../kernel/errors.ts'
-import type { Chunk } from '../kernel/stream/chunk.ts'
+import type { Chunk } from '../kit/canonical/chunk.ts'
+import type { Operation, StructuredOutput } from '../kit/canonical/forms.ts'
+import type { Usage } from '../kit/canonical/usage.ts'
+import type { GatewayError, UpstreamError } from '../kit/errors.ts'
 
 const takesShortNames = (pattern: string): boolean => {
   try {

@@ -1,6 +1,6 @@
 import type { Principal } from '../kernel/call/call.ts'
-import type { Message } from '../kernel/call/canonical.ts'
 import { guardedToken } from '../kernel/token.ts'
+import type { Message } from '../kit/canonical/forms.ts'
 
 /** Which template, and which version of it: the newest one without a version and a label. */
 export interface TemplateChoice {

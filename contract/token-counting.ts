@@ -1,6 +1,6 @@
-import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { TokenCounting as CallCounting } from '../kernel/contract/models.ts'
 import { token } from '../kernel/token.ts'
+import type { ModelRequest } from '../kit/canonical/forms.ts'
 
 /** The part of the model's window that a request takes. */
 export interface TokenCount {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { TraceFinding } from '../kernel/call/findings.ts'
-import type { Usage } from '../kernel/call/usage.ts'
 import { defineEvent } from '../kernel/events.ts'
 import { guardedToken } from '../kernel/token.ts'
+import type { Usage } from '../kit/canonical/usage.ts'
 
 /** A try at a provider, as a trace tells of it. */
 export interface TracedAttempt {

@@ -1,7 +1,7 @@
 import type { Erasure, Personal, PersonalData, PersonalSums } from '../kernel/contract/personal-data.ts'
-import { internalError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Registry } from '../kernel/plugin/registry.ts'
+import { internalError } from '../kit/errors.ts'
 import type { Engine } from '../storage/index.ts'
 import { sleepingOf } from './sleeping.ts'
 

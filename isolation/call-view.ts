@@ -1,8 +1,8 @@
 import type { Attempt } from '../kernel/call/attempt.ts'
 import type { Call, CallContext, Timeouts } from '../kernel/call/call.ts'
-import type { Completion, ModelRequest } from '../kernel/call/canonical.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
 import type { Trace } from '../kernel/call/trace.ts'
+import type { Completion, ModelRequest } from '../kit/canonical/forms.ts'
 import type { Thrown } from '../workers/thrown.ts'
 
 type Plain = 'id' | 'operation' | 'wire' | 'principal' | 'context' | 'timeouts' | 'origin'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { CompletionChunk } from '../kernel/call/canonical.ts'
-import { Chunk } from '../kernel/stream/chunk.ts'
+import { Chunk } from '../kit/canonical/chunk.ts'
+import type { CompletionChunk } from '../kit/canonical/forms.ts'
 import { ChunkArrivals, type ChunkBatch, ChunkTransit } from './chunk-transit.ts'
 
 const dataOf = (content: string): CompletionChunk => ({ choices: [{ index: 0, delta: { content } }] })

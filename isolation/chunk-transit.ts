@@ -1,7 +1,7 @@
-import type { CompletionChunk } from '../kernel/call/canonical.ts'
-import { type GatewayError, internalError } from '../kernel/errors.ts'
-import { HookFault } from '../kernel/hook-fault.ts'
-import { Chunk } from '../kernel/stream/chunk.ts'
+import { Chunk } from '../kit/canonical/chunk.ts'
+import type { CompletionChunk } from '../kit/canonical/forms.ts'
+import { type GatewayError, internalError } from '../kit/errors.ts'
+import { HookFault } from '../kit/hook-fault.ts'
 import { readable } from '../kit/readable.ts'
 
 /** A chunk as it crosses: the other side parses a provider's event, unless it was parsed before, or is several. */

@@ -1,4 +1,3 @@
-import type { EventBus } from '../kernel/chain/read-only.ts'
 import {
   type EmitOptions,
   Happening,
@@ -7,9 +6,9 @@ import {
   type SentEvent,
   sentOf,
 } from '../kernel/events/happening.ts'
-import { Events, type EventType, type Occurrence } from '../kernel/events.ts'
-import { HookFault } from '../kernel/hook-fault.ts'
+import { type EventBus, Events, type EventType, type Occurrence } from '../kernel/events.ts'
 import type { Log } from '../kernel/log.ts'
+import { HookFault } from '../kit/hook-fault.ts'
 import { jsonSchemaOf } from '../kit/json-schema.ts'
 import type { Host } from './guest-calls.ts'
 

@@ -1,12 +1,14 @@
+import 'reflect-metadata'
+import { type DependencyContainer, container as globalContainer } from 'tsyringe'
 import type { Accounts } from '../accounts/accounts.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import { storedSetting } from '../config/setting.ts'
+import { Cohort } from '../kit/cohort.ts'
 import { IpRanges } from '../kit/ip-ranges.ts'
 import { Scope } from '../kit/scope.ts'
 import type { Engine } from '../storage/index.ts'
-import { Cohort } from './cohort.ts'
-import { createRoot, type DependencyContainer } from './container.ts'
 import type { Personal } from './contract/personal-data.ts'
+import type { Secrets } from './contract/secrets.ts'
 import type { Discovered } from './discovery/manifest.ts'
 import { Outbox } from './events/outbox.ts'
 import { ownEvents } from './events/own.ts'
@@ -26,7 +28,6 @@ import type { Reloader } from './plugin/reloader.ts'
 import type { Shadow } from './plugin/shadow.ts'
 import { Queues } from './queues.ts'
 import { Refusals } from './refusals.ts'
-import type { Secrets } from './secrets/secrets.ts'
 import { kernelServices, type PluginData, type StoreState } from './services.ts'
 import { type FirstKernel, type FurtherThread, type OtherThreads, threadAlone } from './threads/threads.ts'
 import type { Token } from './token.ts'
@@ -93,7 +94,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       log.error({ err, event }, 'a plugin emitted what it may not')
     const events = new Events({ failed: onError, misused, onward: thread?.onward, outbox, strict: freezeAll })
     for (const type of ownEvents) events.declare(type, 'gateway')
-    const container = createRoot()
+    // Of this boot alone, so that two gateways in one process share nothing.
+    const container = globalContainer.createChildContainer()
     scope.own(() => container.dispose())
     const cohort = new Cohort()
     const runtime = {

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
+import { HookFault } from '../kit/hook-fault.ts'
 import type { Transaction } from '../storage/index.ts'
 import { EventCatalogue } from './events/catalogue.ts'
 import { type EventActor, Happening, noOptions } from './events/happening.ts'
 import type { Outbox } from './events/outbox.ts'
-import { HookFault } from './hook-fault.ts'
 
 /** A kind of event: one canonical dotted name, the second name some subscribers know it by, and its payload. */
 export interface EventType<T> {
@@ -148,3 +148,6 @@ export class Events {
     return !this.catalogue.has(event)
   }
 }
+
+/** What plugins have of the events. */
+export type EventBus = Pick<Events, 'declare' | 'emit' | 'on' | 'onAny'>

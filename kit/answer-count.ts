@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../kernel/call/canonical.ts'
+import type { ModelRequest } from './canonical/forms.ts'
 
 /**
  * How many answers a request has made, at least one: for each of its prompts as many as `n` asks for, or `best_of` where more of them

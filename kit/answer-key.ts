@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Call } from '../kernel/call/call.ts'
-import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { Stage } from '../kernel/chain/hooks.ts'
+import type { ModelRequest } from './canonical/forms.ts'
 import { orderedJson } from './ordered-json.ts'
 import { allProtocolOptions } from './protocol-options.ts'
 

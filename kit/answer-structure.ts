@@ -1,5 +1,5 @@
-import type { Completion } from '../kernel/call/canonical.ts'
 import { answerTexts } from './answer-texts.ts'
+import type { Completion } from './canonical/forms.ts'
 import { parseForeign } from './foreign-json.ts'
 import { orderedJson } from './ordered-json.ts'
 import { readable } from './readable.ts'

@@ -1,4 +1,4 @@
-import type { Completion } from '../kernel/call/canonical.ts'
+import type { Completion } from './canonical/forms.ts'
 import { messageTexts } from './message-texts.ts'
 
 /** The text of an answer's first choice; empty where the model said nothing. */

@@ -1,5 +1,5 @@
-import type { Completion } from '../kernel/call/canonical.ts'
-import { mapReplyTexts } from '../kernel/call/texts.ts'
+import type { Completion } from './canonical/forms.ts'
+import { mapReplyTexts } from './canonical/texts.ts'
 
 /** The texts of an answer, in its order. */
 export function answerTexts(body: Completion | undefined): string[] {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import { notFound } from '../kernel/errors.ts'
 import type { Route } from '../kernel/route.ts'
+import { notFound } from './errors.ts'
 import { type FileAnswer, fileAnswer } from './file-answer.ts'
 
 interface Asked {

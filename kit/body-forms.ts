@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { BodyForm } from '../kernel/contract/bodies.ts'
-import { badRequest, ClientGone } from '../kernel/errors.ts'
 import { type BodyLimits, overLimit, readBody } from '../kernel/http/body.ts'
-import { inflated } from '../kernel/http/inflated.ts'
+import { badRequest, ClientGone } from './errors.ts'
+import { inflate } from './inflate.ts'
 
 /** The body of a request as it comes: bytes, no faster than they are read. Reading throws when the client leaves. */
 export interface Upload extends AsyncIterable<Uint8Array> {
@@ -53,7 +53,7 @@ function openUpload(req: IncomingMessage, { bytes: limit }: Pick<BodyLimits, 'by
   let wrong: Error | undefined
   const content: Readable = isPlain
     ? req
-    : inflated(req, encoding, (error) => {
+    : inflate(req, encoding, (error) => {
         wrong = error
       })
   return {

@@ -1,7 +1,7 @@
 import { SealedBodies, type Sealing } from '../contract/sealing.ts'
 import type { Principal } from '../kernel/call/call.ts'
-import type { Awaitable } from '../kernel/chain/hooks.ts'
 import type { Context } from '../kernel/contract/context.ts'
+import type { Awaitable } from './continue-with.ts'
 
 export type Seal = (text: string) => string
 

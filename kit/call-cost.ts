@@ -1,10 +1,10 @@
 import type { ModelCatalogue } from '../contract/model-catalogue.ts'
 import type { TokenCounting } from '../contract/token-counting.ts'
 import type { Call } from '../kernel/call/call.ts'
-import { noUsage } from '../kernel/call/usage.ts'
 import type { Pricing } from '../kernel/contract/models.ts'
 import type { Candidate } from '../kernel/contract/routing.ts'
 import { answerTokens } from './answer-tokens.ts'
+import { noUsage } from './canonical/usage.ts'
 
 /** What a call is expected to cost at one place. */
 export interface CostEstimate {

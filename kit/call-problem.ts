@@ -1,4 +1,4 @@
-import { isGatewayError, isUpstreamError } from '../kernel/errors.ts'
+import { isGatewayError, isUpstreamError } from './errors.ts'
 
 /**
  * Why a call that a plugin made has failed, as plugins keep it. A provider's own words may be those of the prompt, so its status has

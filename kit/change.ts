@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { badRequest } from '../kernel/errors.ts'
+import { badRequest } from './errors.ts'
 
 /** The body of a change: each field may be absent, and stays as it is then, or null, which clears it. */
 export const changeOf = <F extends Readonly<Record<string, z.ZodType>>>(fields: F) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { CompletionChunk } from '../kernel/call/canonical.ts'
-import { Chunk } from '../kernel/stream/chunk.ts'
+import { Chunk } from './canonical/chunk.ts'
+import type { CompletionChunk } from './canonical/forms.ts'
 import { eventsOf, readChunks } from './chunk-events.ts'
 import { EventTemplate } from './event-template.ts'
 

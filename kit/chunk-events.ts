@@ -1,5 +1,5 @@
-import type { CompletionChunk } from '../kernel/call/canonical.ts'
-import { Chunk, type EventReader } from '../kernel/stream/chunk.ts'
+import { Chunk, type EventReader } from './canonical/chunk.ts'
+import type { CompletionChunk } from './canonical/forms.ts'
 
 /** The events of a chunk, each a chunk of its own, for what counts them one by one; itself where they are not known apart. */
 export function eventsOf(chunk: Chunk): readonly Chunk[] {

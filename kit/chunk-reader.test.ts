@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CompletionChunk } from '../kernel/call/canonical.ts'
-import { Assembler } from '../kernel/stream/assemble.ts'
-import { parseChunk } from '../kernel/stream/parse.ts'
 import { runs } from '../test/suite/runs.ts'
+import { Assembler } from './canonical/assemble.ts'
+import type { CompletionChunk } from './canonical/forms.ts'
+import { parseChunk } from './canonical/parse.ts'
 import { ChunkReader } from './chunk-reader.ts'
 import { EventSplitter } from './sse.ts'
 

@@ -1,6 +1,6 @@
-import type { CompletionChunk } from '../kernel/call/canonical.ts'
-import { Chunk } from '../kernel/stream/chunk.ts'
-import { parseChunk } from '../kernel/stream/parse.ts'
+import { Chunk } from './canonical/chunk.ts'
+import type { CompletionChunk } from './canonical/forms.ts'
+import { parseChunk } from './canonical/parse.ts'
 import { EventTemplate } from './event-template.ts'
 import type { EventSplitter } from './sse.ts'
 

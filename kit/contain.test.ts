@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { Cohort } from '../kernel/cohort.ts'
+import { Cohort } from './cohort.ts'
 import { contain, detach, onContained } from './contain.ts'
 import { Countdowns } from './countdown.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { ChoiceDelta, Completion } from '../kernel/call/canonical.ts'
 import { StreamReply, WholeReply } from '../kernel/call/reply.ts'
-import { Chunk } from '../kernel/stream/chunk.ts'
 import { collect } from '../kernel/stream/collect.ts'
+import { Chunk } from './canonical/chunk.ts'
+import type { ChoiceDelta, Completion } from './canonical/forms.ts'
 import { type ContentWriter, writeContent } from './content-writer.ts'
 
 /** Upper case, in words; what has no space behind it waits. */

@@ -1,7 +1,7 @@
-import type { Completion, CompletionChunk, Delta } from '../kernel/call/canonical.ts'
 import { type Reply, WholeReply } from '../kernel/call/reply.ts'
-import type { Awaitable } from '../kernel/chain/hooks.ts'
-import { Chunk, envelopeOf } from '../kernel/stream/chunk.ts'
+import { Chunk, envelopeOf } from './canonical/chunk.ts'
+import type { Completion, CompletionChunk, Delta } from './canonical/forms.ts'
+import type { Awaitable } from './continue-with.ts'
 
 /** Writes what a model says anew, for one choice of an answer. */
 export interface ContentWriter {

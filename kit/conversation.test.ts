@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Message } from '../kernel/call/canonical.ts'
 import { callWith } from '../test/chain.ts'
+import type { Message } from './canonical/forms.ts'
 import { conversationOf } from './conversation.ts'
 
 const system: Message = { role: 'system', content: 'Be brief.' }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Call } from '../kernel/call/call.ts'
-import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { CallOptions, MadeCall } from '../kernel/contract/calls.ts'
 import { collect } from '../kernel/stream/collect.ts'
 import { callProblem } from './call-problem.ts'
+import type { ModelRequest } from './canonical/forms.ts'
 import { storedPrincipal, storePrincipal } from './stored-principal.ts'
 
 /** A call that is to be made later in the name of its caller: plain JSON, and all of what it says. Keep it where it is sealed. */

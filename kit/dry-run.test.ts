@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { WholeReply } from '../kernel/call/reply.ts'
 import type { Entry } from '../kernel/chain/entry.ts'
 import type { Hooks } from '../kernel/chain/hooks.ts'
-import { badRequest } from '../kernel/errors.ts'
 import { callWith, entryOf } from '../test/chain.ts'
 import { detectionOf } from '../test/detection.ts'
 import { dryRun } from './dry-run.ts'
+import { badRequest } from './errors.ts'
 
 const named = (name: string): Hooks => ({
   pure: true,

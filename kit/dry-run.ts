@@ -1,10 +1,11 @@
 import type { Call } from '../kernel/call/call.ts'
-import { over } from '../kernel/call/cancel.ts'
 import type { ChainHooks } from '../kernel/chain/batches.ts'
 import { type Entry, isIdle } from '../kernel/chain/entry.ts'
 import { inspectRequest } from '../kernel/chain/inspect.ts'
 import { Meter } from '../kernel/chain/meter.ts'
-import { type GatewayError, toGatewayError } from '../kernel/errors.ts'
+import { toGatewayError } from '../kernel/to-gateway-error.ts'
+import { over } from './cancel.ts'
+import type { GatewayError } from './errors.ts'
 import type { Condition } from './when.ts'
 
 /** The predicted result of a call at one module. */

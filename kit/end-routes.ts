@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Principal } from '../kernel/call/call.ts'
 import type { Context } from '../kernel/contract/context.ts'
-import { conflict } from '../kernel/errors.ts'
+import { conflict } from './errors.ts'
 
 /** Work that goes on after the answer to the request for it, such as a run, and how clients end and delete it. */
 export interface EndedByClients<P, T extends { readonly id: string }, R> {

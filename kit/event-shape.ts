@@ -1,4 +1,4 @@
-import { providerError } from '../kernel/errors.ts'
+import { providerError } from './errors.ts'
 import type { EventForm } from './sse.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { ChoiceDelta, CompletionChunk, Delta } from '../kernel/call/canonical.ts'
-import { parseChunk } from '../kernel/stream/parse.ts'
+import type { ChoiceDelta, CompletionChunk, Delta } from './canonical/forms.ts'
+import { parseChunk } from './canonical/parse.ts'
 import { EventShape } from './event-shape.ts'
 import { readable } from './readable.ts'
 import type { EventForm } from './sse.ts'

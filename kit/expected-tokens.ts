@@ -1,6 +1,6 @@
 import type { Call } from '../kernel/call/call.ts'
-import { requestTexts } from '../kernel/call/texts.ts'
 import { answerTokens } from './answer-tokens.ts'
+import { requestTexts } from './canonical/texts.ts'
 import { estimateTokens } from './estimate.ts'
 
 /** Tokens that a call may use: of its prompts by a rough count, of all its answers as many as it asks for. */

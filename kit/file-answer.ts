@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { OpenResponse, SentForm } from '../kernel/contract/answers.ts'
-import { badRequest } from '../kernel/errors.ts'
+import { badRequest } from './errors.ts'
 
 /** A file. Browsers take it for what `type` says and for nothing else, and run nothing of it in this origin. */
 export interface FileAnswer {

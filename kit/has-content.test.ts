@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { CompletionChunk } from '../kernel/call/canonical.ts'
+import type { CompletionChunk } from './canonical/forms.ts'
 import { hasContent } from './has-content.ts'
 
 test.each<[CompletionChunk['choices'], boolean]>([

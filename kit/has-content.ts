@@ -1,4 +1,4 @@
-import type { ChoiceDelta, CompletionChunk } from '../kernel/call/canonical.ts'
+import type { ChoiceDelta, CompletionChunk } from './canonical/forms.ts'
 
 /** Whether a chunk carries something a reader would see: the point after which nothing can be taken back. */
 export function hasContent(chunk: CompletionChunk): boolean {

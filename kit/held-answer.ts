@@ -1,8 +1,8 @@
-import type { Completion } from '../kernel/call/canonical.ts'
-import { type GatewayError, isGatewayError } from '../kernel/errors.ts'
-import { Assembler } from '../kernel/stream/assemble.ts'
-import type { Chunk } from '../kernel/stream/chunk.ts'
 import type { Filter, Out } from '../kernel/stream/filter.ts'
+import { Assembler } from './canonical/assemble.ts'
+import type { Chunk } from './canonical/chunk.ts'
+import type { Completion } from './canonical/forms.ts'
+import { type GatewayError, isGatewayError } from './errors.ts'
 
 /** Bytes of a stream that are kept at the most. */
 const mostBytes = 16 * 1024 * 1024

@@ -1,4 +1,4 @@
-import { badRequest } from '../kernel/errors.ts'
+import { badRequest } from './errors.ts'
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 

@@ -1,4 +1,4 @@
-import type { Message } from '../kernel/call/canonical.ts'
+import type { Message } from './canonical/forms.ts'
 
 /** How many messages with instructions a conversation begins with. */
 export function instructionsAtStart(messages: readonly Message[]): number {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { CompletionChunk } from '../kernel/call/canonical.ts'
-import { Assembler } from '../kernel/stream/assemble.ts'
+import { Assembler } from './canonical/assemble.ts'
+import type { CompletionChunk } from './canonical/forms.ts'
 import { joinChunks } from './join.ts'
 
 const text = fc.constantFrom('a', 'b', '')

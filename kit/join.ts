@@ -1,4 +1,4 @@
-import type { ChoiceDelta, CompletionChunk } from '../kernel/call/canonical.ts'
+import type { ChoiceDelta, CompletionChunk } from './canonical/forms.ts'
 
 /**
  * One chunk that says what several say. Each choice is in it once: a filter lets go of what it holds before the end of a

@@ -1,6 +1,6 @@
-import type { Completion } from '../kernel/call/canonical.ts'
-import { Assembler } from '../kernel/stream/assemble.ts'
-import type { Chunk } from '../kernel/stream/chunk.ts'
+import { Assembler } from './canonical/assemble.ts'
+import type { Chunk } from './canonical/chunk.ts'
+import type { Completion } from './canonical/forms.ts'
 
 /** Reads an answer that comes in pieces; `completion` is what has come so far. */
 export class Listening {

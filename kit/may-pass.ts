@@ -1,4 +1,4 @@
-import { isGatewayError, isUpstreamError } from '../kernel/errors.ts'
+import { isGatewayError, isUpstreamError } from './errors.ts'
 
 /** Whether a later call may succeed where this one failed: at a limit, or at a provider that was out of order. */
 export const mayPass = (error: unknown): boolean =>

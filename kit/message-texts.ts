@@ -1,4 +1,4 @@
-import type { Message } from '../kernel/call/canonical.ts'
+import type { Message } from './canonical/forms.ts'
 
 /** The texts of a message's content, in their order: what was said, without calls of tools and reasoning. */
 export function messageTexts({ content }: Message): string[] {

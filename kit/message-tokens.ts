@@ -1,6 +1,6 @@
 import type { TokenCounting } from '../contract/token-counting.ts'
 import type { Call } from '../kernel/call/call.ts'
-import type { Message } from '../kernel/call/canonical.ts'
+import type { Message } from './canonical/forms.ts'
 import { roughTokens } from './rough-tokens.ts'
 
 /** An estimate may be too low by a tenth. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Principal } from '../kernel/call/call.ts'
-import { forbidden, notFound } from '../kernel/errors.ts'
 import type { Collection } from '../storage/index.ts'
+import { forbidden, notFound } from './errors.ts'
 import { followRows } from './follow-rows.ts'
 import { forbidOthers } from './viewer.ts'
 

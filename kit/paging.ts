@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { badRequest } from '../kernel/errors.ts'
 import type { Collection, ListOptions, Page, PageOptions } from '../storage/index.ts'
+import { badRequest } from './errors.ts'
 
 /** Which page of a listing is asked for. */
 export interface PageQuery {

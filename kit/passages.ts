@@ -1,4 +1,4 @@
-import type { Message } from '../kernel/call/canonical.ts'
+import type { Message } from './canonical/forms.ts'
 import { messageTexts } from './message-texts.ts'
 
 /** The beginning of a message that brings passages of documents into a call. */

@@ -1,8 +1,8 @@
 import type { TraceReader, TraceSummary } from '../contract/traces.ts'
 import type { Principal } from '../kernel/call/call.ts'
-import type { Completion, ModelRequest } from '../kernel/call/canonical.ts'
 import type { CallOptions, MadeCall } from '../kernel/contract/calls.ts'
-import { badRequest, notFound } from '../kernel/errors.ts'
+import type { Completion, ModelRequest } from './canonical/forms.ts'
+import { badRequest, notFound } from './errors.ts'
 import { scopeOf } from './viewer.ts'
 
 /** A call of the past that can be made again, and its answer. */

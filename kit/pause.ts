@@ -1,4 +1,4 @@
-import type { Cancel } from '../kernel/call/cancel.ts'
+import type { Cancel } from './cancel.ts'
 import { contain } from './contain.ts'
 
 /** Waits so many milliseconds; rejects with the reason as soon as the call is over. */

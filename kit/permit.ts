@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Target } from '../contract/provider.ts'
 import { Call, type Principal } from '../kernel/call/call.ts'
-import { Cancel, over } from '../kernel/call/cancel.ts'
-import type { ModelRequest, Operation } from '../kernel/call/canonical.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
-import { noUsage } from '../kernel/call/usage.ts'
 import { applies, type Entry, handleFailure } from '../kernel/chain/entry.ts'
 import { callContextOf } from '../kernel/http/context.ts'
 import type { Generation } from '../kernel/plugin/generation.ts'
 import { newAttempt } from './attempt.ts'
+import { Cancel, over } from './cancel.ts'
+import type { ModelRequest, Operation } from './canonical/forms.ts'
+import { noUsage } from './canonical/usage.ts'
 import { newId } from './id.ts'
 
 /** An inquiry about a call that is not made, such as one whose tokens are counted. */

@@ -1,6 +1,6 @@
-import type { Awaitable } from '../kernel/chain/hooks.ts'
 import type { Erasure, PersonalData } from '../kernel/contract/personal-data.ts'
 import type { Collection } from '../storage/index.ts'
+import type { Awaitable } from './continue-with.ts'
 
 /** Data that is kept by user: each is a number of pieces. */
 export interface KeptOfUser {

@@ -1,5 +1,5 @@
 import type { Call } from '../kernel/call/call.ts'
-import { badRequest } from '../kernel/errors.ts'
+import { badRequest } from './errors.ts'
 
 /** How urgent a call is, most urgent first. */
 export const priorities = ['high', 'normal', 'low'] as const

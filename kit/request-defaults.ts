@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../kernel/call/canonical.ts'
+import type { ModelRequest } from './canonical/forms.ts'
 import { tokenLimitFields } from './token-limit.ts'
 
 /** Fields that say what is asked for, not how: defaults for them would answer another question than was asked. */

@@ -1,5 +1,5 @@
 import type { Attempt } from '../kernel/call/attempt.ts'
-import type { Awaitable } from '../kernel/chain/hooks.ts'
+import type { Awaitable } from './continue-with.ts'
 
 /** What attempts may use, by unit. */
 type Amounts<U extends string> = Readonly<Record<U, number>>

@@ -1,4 +1,4 @@
-import type { Message, ModelRequest } from '../kernel/call/canonical.ts'
+import type { Message, ModelRequest } from './canonical/forms.ts'
 import { estimatorOf } from './estimate.ts'
 
 /** What stands around a message, and what a usual image takes. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PortableSection } from '../contract/configuration.ts'
-import { badRequest } from '../kernel/errors.ts'
 import type { Collection } from '../storage/index.ts'
+import { badRequest } from './errors.ts'
 
 /** What the gateway adds to what an admin says. */
 interface Kept {

@@ -1,4 +1,5 @@
-import type { Span, TextLocation } from '../kernel/detect/detect.ts'
+import type { Span } from '../kernel/detect/detect.ts'
+import type { TextLocation } from './canonical/text-location.ts'
 import type { Finding } from './find-all.ts'
 import { Prefilter } from './rule-prefilter.ts'
 import { Reach, remembering } from './rule-reach.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../kernel/call/canonical.ts'
+import type { JsonObject } from './canonical/forms.ts'
 import { schemaCheck } from './schema-check.ts'
 
 test('a value is checked by its schema, and a schema that is none is refused with its field', () => {

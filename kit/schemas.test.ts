@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import type { JsonObject } from '../kernel/call/canonical.ts'
+import type { JsonObject } from './canonical/forms.ts'
 import { type HeldSchema, Schemas } from './schemas.ts'
 
 const schemas = new Schemas()

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../kernel/call/canonical.ts'
-import type { Awaitable } from '../kernel/chain/hooks.ts'
 import { SupervisedWorker } from '../workers/supervised-worker.ts'
 import { WorkerLost } from '../workers/supervision.ts'
+import type { JsonObject } from './canonical/forms.ts'
+import type { Awaitable } from './continue-with.ts'
 import { isSlow, type SchemaCheckOptions, schemaCheck, unusable } from './schema-check.ts'
 
 /** A schema that the thread is to read, and a value that it is to hold to it, if there is one. */

@@ -1,4 +1,4 @@
-import type { ChoiceDelta } from '../kernel/call/canonical.ts'
+import type { ChoiceDelta } from './canonical/forms.ts'
 
 /** The texts of a delta that a model is billed for: what it says, thinks and declines with. */
 const billed = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const

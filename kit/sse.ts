@@ -1,4 +1,4 @@
-import { dataOf } from '../kernel/stream/parse.ts'
+import { dataOf } from './canonical/parse.ts'
 import { isTooDeep } from './foreign-json.ts'
 
 const LF = 10

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../kernel/call/canonical.ts'
+import type { Json, JsonObject } from './canonical/forms.ts'
 
 /** The keywords that OpenAI's strict schemas are written with. */
 const known = new Set([

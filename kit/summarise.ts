@@ -1,6 +1,6 @@
-import type { Message } from '../kernel/call/canonical.ts'
 import type { CompleteOptions } from '../kernel/contract/calls.ts'
 import type { Context } from '../kernel/contract/context.ts'
+import type { Message } from './canonical/forms.ts'
 import { messageTexts } from './message-texts.ts'
 
 /** What a summary is made with. */

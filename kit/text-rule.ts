@@ -1,5 +1,5 @@
 import type { SafetyFinding } from '../kernel/call/findings.ts'
-import type { TextLocation } from '../kernel/detect/detect.ts'
+import type { TextLocation } from './canonical/text-location.ts'
 import type { Finder } from './find-all.ts'
 import type { GuardrailTarget } from './guardrail-rule.ts'
 

@@ -1,5 +1,5 @@
 import type { Call } from '../kernel/call/call.ts'
-import type { ModelRequest } from '../kernel/call/canonical.ts'
+import type { ModelRequest } from './canonical/forms.ts'
 
 /** Where a request says how many tokens an answer may have. Services take the first where both are there. */
 export const tokenLimitFields = ['max_completion_tokens', 'max_tokens'] as const

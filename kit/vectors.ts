@@ -1,4 +1,4 @@
-import type { Completion } from '../kernel/call/canonical.ts'
+import type { Completion } from './canonical/forms.ts'
 
 /** A vector, as numbers or in base64, as it was asked for. */
 export type Vector = readonly number[] | string

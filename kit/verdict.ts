@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ModelRequest } from '../kernel/call/canonical.ts'
+import type { ModelRequest } from './canonical/forms.ts'
 import { parseForeign } from './foreign-json.ts'
 import { readable } from './readable.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { conflict } from '../kernel/errors.ts'
 import type { Collection, Page, PageOptions, Store } from '../storage/index.ts'
+import { conflict } from './errors.ts'
 import { type Owned, OwnedRows, ownedKey } from './owned.ts'
 
 /** An owned thing with versions, which are numbered from 1 without gaps and never change. */

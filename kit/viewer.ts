@@ -1,5 +1,5 @@
 import type { Principal } from '../kernel/call/call.ts'
-import { forbidden } from '../kernel/errors.ts'
+import { forbidden } from './errors.ts'
 
 /** The user whose records a caller sees: the key's own, or undefined for an admin, who sees all. */
 export function scopeOf(principal: Principal | undefined): string | undefined {

@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import { createRequire } from 'node:module'
 import ipaddr from 'ipaddr.js'
 import type { Agent } from 'undici'
-import { HookFault } from '../kernel/hook-fault.ts'
+import { HookFault } from '../kit/hook-fault.ts'
 import { IpRanges, isIpRange } from '../kit/ip-ranges.ts'
 
 /** Public by their range, and yet doors to the inside of a cloud. */

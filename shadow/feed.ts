@@ -1,4 +1,4 @@
-import type { Chunk } from '../kernel/stream/chunk.ts'
+import type { Chunk } from '../kit/canonical/chunk.ts'
 
 /** A stream was ended early, which is not a failure of the module. */
 export class BrokenOff extends Error {

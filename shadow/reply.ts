@@ -1,11 +1,11 @@
 import type { Call } from '../kernel/call/call.ts'
-import type { Completion } from '../kernel/call/canonical.ts'
 import type { Reply } from '../kernel/call/reply.ts'
 import type { Entry } from '../kernel/chain/entry.ts'
-import { KeptReply } from '../kernel/chain/kept.ts'
 import { rewriteReply } from '../kernel/chain/rewrite.ts'
-import type { Chunk } from '../kernel/stream/chunk.ts'
 import { assembled } from '../kernel/stream/collect.ts'
+import { KeptReply } from '../kernel/stream/kept-reply.ts'
+import type { Chunk } from '../kit/canonical/chunk.ts'
+import type { Completion } from '../kit/canonical/forms.ts'
 import type { ShadowRun } from './run.ts'
 
 /** Lets a module rewrite a copy of an answer, and notes where it would have changed it. */

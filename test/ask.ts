@@ -1,5 +1,5 @@
-import type { Completion, CompletionChunk } from '../kernel/call/canonical.ts'
-import { Assembler } from '../kernel/stream/assemble.ts'
+import { Assembler } from '../kit/canonical/assemble.ts'
+import type { Completion, CompletionChunk } from '../kit/canonical/forms.ts'
 import type { GatewayUnderTest } from './harness.ts'
 
 /** A call of a client, as it goes over the wire. */

@@ -1,9 +1,9 @@
 import { Call, type CallContext } from '../kernel/call/call.ts'
-import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { ChainHooks } from '../kernel/chain/batches.ts'
 import type { Entry } from '../kernel/chain/entry.ts'
 import { Meter } from '../kernel/chain/meter.ts'
-import type { Chunk } from '../kernel/stream/chunk.ts'
+import type { Chunk } from '../kit/canonical/chunk.ts'
+import type { ModelRequest } from '../kit/canonical/forms.ts'
 
 /** What runs through a chain, and what a chain is made of. */
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Detection, TextLocation } from '../kernel/detect/detect.ts'
+import type { Detection } from '../kernel/detect/detect.ts'
 import type { OnBlock } from '../kernel/detect/window.ts'
+import type { TextLocation } from '../kit/canonical/text-location.ts'
 import { ask, textOf } from './ask.ts'
 import { callWith } from './chain.ts'
 import type { GatewayUnderTest } from './harness.ts'

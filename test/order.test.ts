@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { discover } from '../gateway/discovery/read.ts'
-import { inOrder, reasonOf } from '../kernel/chain/order.ts'
 import { isPlaced, type ModuleManifest } from '../kernel/discovery/manifest.ts'
+import { inOrder, reasonOf } from '../kernel/plugin/order.ts'
 
 /** The whole chain, outermost first: the modules, and the areas with hooks. Order is behaviour: changing this list is a decision, not a repair. */
 const chain = [

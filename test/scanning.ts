@@ -1,6 +1,7 @@
 import { Detector } from '../kernel/chain/detector.ts'
-import type { Detection, Span, TextLocation } from '../kernel/detect/detect.ts'
+import type { Detection, Span } from '../kernel/detect/detect.ts'
 import { merged, type OnBlock, Window } from '../kernel/detect/window.ts'
+import type { TextLocation } from '../kit/canonical/text-location.ts'
 import type { Finder } from '../kit/find-all.ts'
 import { findAll } from '../kit/find-all.ts'
 import { callWith, entryOf } from './chain.ts'
@@ -62,6 +63,12 @@ const throwing: OnBlock = ({ label }) => {
   throw new Error(`blocked: ${label}`)
 }
 
+/** What may leave a window now that this part has come. */
+export function push(window: Window, part: string): string {
+  window.add(part)
+  return window.take()
+}
+
 /** What leaves a window as parts go in: one piece for each part, and one at the end. */
 export function piecesThrough(
   parts: readonly string[],
@@ -71,7 +78,7 @@ export function piecesThrough(
   onBlock = throwing,
 ): string[] {
   const window = new Window(detectorsOf(detections, call), place, onBlock)
-  return [...parts.map((part) => window.push(part)), window.end()]
+  return [...parts.map((part) => push(window, part)), window.end()]
 }
 
 /** The text cut at these places. */

@@ -1,7 +1,7 @@
 /** What authors of plugins test with, published as `switchyard/testing`: this project's own tests run on the same. */
 
 import type { Call } from '../kernel/call/call.ts'
-import type { ModelRequest } from '../kernel/call/canonical.ts'
+import type { ModelRequest } from '../kit/canonical/forms.ts'
 import { callWith as anyCall } from './chain.ts'
 import { type GatewayOptions, type GatewayUnderTest, startGateway as start } from './harness.ts'
 

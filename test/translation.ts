@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { providerSpec, type Target } from '../contract/provider.ts'
 import type { Call } from '../kernel/call/call.ts'
-import type { ModelRequest, Operation } from '../kernel/call/canonical.ts'
+import type { ModelRequest, Operation } from '../kit/canonical/forms.ts'
 import { fitted } from '../plugins/upstream/delivery/tool-names.ts'
 import { providerOf } from '../plugins/upstream/directory/provider.ts'
 import { callWith } from './chain.ts'

@@ -1,4 +1,4 @@
-import type { Message, Tool } from '../kernel/call/canonical.ts'
+import type { Message, Tool } from '../kit/canonical/forms.ts'
 
 /** A question that wants a tool, and the tool: the examples of OpenAI's cookbook. */
 

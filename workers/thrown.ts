@@ -5,8 +5,8 @@ import {
   isUpstreamError,
   type UpstreamDetail,
   UpstreamError,
-} from '../kernel/errors.ts'
-import { HookFault } from '../kernel/hook-fault.ts'
+} from '../kit/errors.ts'
+import { HookFault } from '../kit/hook-fault.ts'
 import { StoreError, type StoreErrorCode } from '../storage/index.ts'
 import type { ErrorCodec } from '../storage/shared/rpc-port.ts'
 

@@ -1,8 +1,8 @@
 import type { Discovered } from '../../kernel/discovery/manifest.ts'
-import { conflict, notFound } from '../../kernel/errors.ts'
 import type { Plugin } from '../../kernel/plugin/plugin-record.ts'
 import type { Registry } from '../../kernel/plugin/registry.ts'
 import type { Reloader, Rescan } from '../../kernel/plugin/reloader.ts'
+import { conflict, notFound } from '../../kit/errors.ts'
 import { explain } from '../../kit/explain.ts'
 
 /** Finds the plugins that there are, outside of the gateway too. */

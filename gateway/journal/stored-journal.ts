@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { StoredSetting } from '../../config/setting.ts'
-import { conflict } from '../../kernel/errors.ts'
 import { actorOf, eventActor } from '../../kernel/events/happening.ts'
 import type { Journal, JournalEntry, ReadyChange } from '../../kernel/plugin/journal.ts'
+import { conflict } from '../../kit/errors.ts'
 import type { Collection, Sequence, Store } from '../../storage/index.ts'
 import { codeChanges, writeRows, writeValues } from './recorded.ts'
 

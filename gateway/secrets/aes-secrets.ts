@@ -7,7 +7,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
-import { type Secrets, SecretsError } from '../../kernel/secrets/secrets.ts'
+import { type Secrets, SecretsError } from '../../kernel/contract/secrets.ts'
 
 const prefix = 'enc:'
 const nonceBytes = 12

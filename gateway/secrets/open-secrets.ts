@@ -2,7 +2,7 @@ import { randomBytes, scrypt } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { SecretsError } from '../../kernel/secrets/secrets.ts'
+import { SecretsError } from '../../kernel/contract/secrets.ts'
 import { AesSecrets, keyBytes } from './aes-secrets.ts'
 
 /** scrypt as OWASP advises it for 32 MB of memory. A change makes everything under a passphrase unreadable. */

@@ -2,12 +2,12 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { internalError } from '../../kernel/errors.ts'
 import { markForwarded } from '../../kernel/http/client.ts'
 import { endWithAnswer, refuse } from '../../kernel/http/early-answer.ts'
 import { Agent, request } from '../../kernel/http/node-http.ts'
 import { closeServer, serve } from '../../kernel/http/server.ts'
 import { contain } from '../../kit/contain.ts'
+import { internalError } from '../../kit/errors.ts'
 
 /** Of one connection, not of the request. */
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'expect'])

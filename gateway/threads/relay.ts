@@ -1,6 +1,6 @@
-import { ModuleChanged } from '../../kernel/chain/module-events.ts'
 import { type SentEvent, sentOf } from '../../kernel/events/happening.ts'
 import type { Occurrence } from '../../kernel/events.ts'
+import { ModuleChanged } from '../../kernel/plugin/module-events.ts'
 import { type Bound, isOfCall, type Relay } from '../../kernel/plugin/relay.ts'
 import { contain } from '../../kit/contain.ts'
 import { LastAdded } from '../../kit/last-added.ts'

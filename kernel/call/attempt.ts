@@ -1,7 +1,7 @@
+import type { Completion, StructuredOutput } from '../../kit/canonical/forms.ts'
+import type { Usage } from '../../kit/canonical/usage.ts'
+import type { UpstreamError } from '../../kit/errors.ts'
 import type { Cost } from '../contract/models.ts'
-import type { UpstreamError } from '../errors.ts'
-import type { Completion, StructuredOutput } from './canonical.ts'
-import type { Usage } from './usage.ts'
 
 /** One try at one provider with one key. */
 export interface Attempt {

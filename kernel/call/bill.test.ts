@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import type { Completion } from '../../kit/canonical/forms.ts'
+import { noUsage, type Usage } from '../../kit/canonical/usage.ts'
+import { ClientGone, GatewayError, UpstreamError } from '../../kit/errors.ts'
 import { createPrices } from '../../plugins/models/prices.ts'
 import { TokenCounter } from '../../plugins/models/tokens/counter.ts'
 import { usedBy } from '../../plugins/models/tokens/used.ts'
 import { callWith } from '../../test/chain.ts'
-import { ClientGone, GatewayError, UpstreamError } from '../errors.ts'
 import type { Attempt } from './attempt.ts'
-import { answerOf, billed, reportedCost } from './bill.ts'
-import type { Completion } from './canonical.ts'
+import { answerOf, makeBill, reportedCost } from './bill.ts'
 import type { Served } from './outcome.ts'
-import { noUsage, type Usage } from './usage.ts'
 
 const prices = createPrices({
   overrides: {
@@ -89,9 +89,9 @@ async function billedCall(attempts: readonly Partial<Attempt>[], told: Told = {}
     ...served,
   }
   const estimates = new Map<Attempt, Usage>()
-  for (const attempt of billed(call, end, prices).unreported ?? [])
+  for (const attempt of makeBill(call, end, prices).unreported ?? [])
     estimates.set(attempt, await usedBy(answerOf(attempt, call, end), call.request, counterOf(counts)))
-  return { call, bill: billed(call, end, prices, estimates) }
+  return { call, bill: makeBill(call, end, prices, estimates) }
 }
 
 describe('several attempts', () => {

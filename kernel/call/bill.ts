@@ -1,3 +1,4 @@
+import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from '../../kit/canonical/usage.ts'
 import { addNano, mostCallUsd, nanoOf } from '../../kit/money.ts'
 import { readable } from '../../kit/readable.ts'
 import type { Cost, Unreported } from '../contract/models.ts'
@@ -5,7 +6,6 @@ import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
 import { endingOf } from './ending.ts'
 import type { Rating, Served } from './outcome.ts'
-import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
 /** The usage and the cost of a call. */
 export interface Bill {
@@ -21,7 +21,7 @@ export interface Bill {
  * answer came without a report (the client left early, or another attempt had answered) is billed by its estimate, where there
  * is one; one that failed without a report is not billed.
  */
-export function billed(
+export function makeBill(
   call: Call,
   served: Served,
   prices: Rating['prices'],

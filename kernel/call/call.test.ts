@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { ModelRequest } from '../../kit/canonical/forms.ts'
 import { callWith } from '../../test/chain.ts'
-import type { ModelRequest } from './canonical.ts'
 import { changedTexts, mergeParameters, withoutTexts } from './redacted.ts'
 
 describe('a copy of a call', () => {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { Cancel } from '../../kit/cancel.ts'
+import type { ModelRequest, Operation } from '../../kit/canonical/forms.ts'
 import { deepFreeze } from '../../kit/deep-freeze.ts'
-import { Cancel } from './cancel.ts'
-import type { ModelRequest, Operation } from './canonical.ts'
 import { withoutTexts } from './redacted.ts'
 import { Trace } from './trace.ts'
 

@@ -1,4 +1,5 @@
-import { ClientGone, type GatewayError, isUpstreamError, toGatewayError } from '../errors.ts'
+import { ClientGone, type GatewayError, isUpstreamError } from '../../kit/errors.ts'
+import { toGatewayError } from '../to-gateway-error.ts'
 import type { Ending, Served } from './outcome.ts'
 
 /** The error that a call ended with; a client that left is none. */

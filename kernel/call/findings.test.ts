@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { Chunk } from '../../kit/canonical/chunk.ts'
 import { callWith } from '../../test/chain.ts'
 import { cutText, detectionOf, detectorsOf } from '../../test/detection.ts'
 import { runs } from '../../test/suite/runs.ts'
 import { redactReply } from '../chain/redact.ts'
 import { Redaction } from '../detect/redaction.ts'
-import { Chunk } from '../stream/chunk.ts'
 import { filterStream } from '../stream/filter.ts'
 import { Findings, type SafetyFinding } from './findings.ts'
 

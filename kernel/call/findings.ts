@@ -1,5 +1,5 @@
-import type { TextLocation } from '../detect/detect.ts'
-import { HookFault } from '../hook-fault.ts'
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
+import { HookFault } from '../../kit/hook-fault.ts'
 
 /** The subject of a finding. */
 export const findingTypes = [

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import type { Completion, FinishReason } from '../../kit/canonical/forms.ts'
+import type { Usage } from '../../kit/canonical/usage.ts'
+import type { GatewayError } from '../../kit/errors.ts'
 import type { Cost, Pricing, TokenCounting } from '../contract/models.ts'
-import type { GatewayError } from '../errors.ts'
 import { defineEvent } from '../events.ts'
 import type { Call } from './call.ts'
-import type { Completion, FinishReason } from './canonical.ts'
-import type { Usage } from './usage.ts'
 
 /** How a call ended, which decides the bill. */
 export type Ending =

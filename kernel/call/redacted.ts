@@ -1,5 +1,5 @@
+import type { ModelRequest } from '../../kit/canonical/forms.ts'
 import type { Call } from './call.ts'
-import type { ModelRequest } from './canonical.ts'
 
 /** The fields of a request besides its texts: every module may read and change them. */
 const parameters: ReadonlySet<string> = new Set([

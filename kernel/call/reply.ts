@@ -1,7 +1,7 @@
+import type { Chunk } from '../../kit/canonical/chunk.ts'
+import type { Completion } from '../../kit/canonical/forms.ts'
 import { deepFreeze } from '../../kit/deep-freeze.ts'
-import type { Chunk } from '../stream/chunk.ts'
 import type { Attempt } from './attempt.ts'
-import type { Completion } from './canonical.ts'
 import { readOnlyAttempt } from './read-only.ts'
 
 /** A plain answer. Until a module changes it, it keeps the provider's bytes; they are parsed on demand. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createPrices } from '../../plugins/models/prices.ts'
-import { callWith } from '../../test/chain.ts'
+import { over } from '../../kit/cancel.ts'
+import type { Completion } from '../../kit/canonical/forms.ts'
+import { noUsage } from '../../kit/canonical/usage.ts'
 import {
   badRequest,
   ClientGone,
@@ -9,17 +10,16 @@ import {
   internalError,
   rateLimited,
   UpstreamError,
-} from '../errors.ts'
+} from '../../kit/errors.ts'
+import { createPrices } from '../../plugins/models/prices.ts'
+import { callWith } from '../../test/chain.ts'
 import { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Attempt } from './attempt.ts'
-import { billed } from './bill.ts'
+import { makeBill } from './bill.ts'
 import type { Call } from './call.ts'
-import { over } from './cancel.ts'
-import type { Completion } from './canonical.ts'
 import { CallSettled, type Outcome, type Rating, type Served } from './outcome.ts'
 import { outcomeOf as outcomeBy, settle } from './settle.ts'
-import { noUsage } from './usage.ts'
 
 const unrated: Rating = { prices: undefined, tokens: undefined }
 
@@ -46,7 +46,7 @@ const callOf = (attempts: readonly Partial<Attempt>[]): Call => {
 
 /** The outcome without estimates. */
 const outcomeOf = (call: Call, served: Served, rating: Rating): Outcome =>
-  outcomeBy(call, served, rating, billed(call, served, rating.prices))
+  outcomeBy(call, served, rating, makeBill(call, served, rating.prices))
 
 const upstreamMs = (...attempts: Partial<Attempt>[]): number => {
   const served = { status: 200, error: undefined, finishReason: undefined, chunks: 0, body: undefined }

@@ -1,13 +1,13 @@
+import { over } from '../../kit/cancel.ts'
+import type { Completion, FinishReason } from '../../kit/canonical/forms.ts'
+import type { Usage } from '../../kit/canonical/usage.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Attempt } from './attempt.ts'
-import { answerOf, type Bill, billed, saved } from './bill.ts'
+import { answerOf, type Bill, makeBill, saved } from './bill.ts'
 import type { Call } from './call.ts'
-import { over } from './cancel.ts'
-import type { Completion, FinishReason } from './canonical.ts'
 import { endingOf, errorOf } from './ending.ts'
 import { CallSettled, type Outcome, type Rating, type Served, withoutBody } from './outcome.ts'
-import type { Usage } from './usage.ts'
 
 /** The parts that settling calls takes. */
 export interface SettlementParts {
@@ -32,7 +32,7 @@ export async function settle(
 ): Promise<Outcome | undefined> {
   let outcome: Outcome | undefined
   try {
-    const bill = billed(call, served, rating.prices)
+    const bill = makeBill(call, served, rating.prices)
     outcome = outcomeOf(call, served, rating, bill)
     if (bill.unreported) outcome = await estimated(outcome, bill.unreported, call, served, rating, parts.log)
     if (isPrivate) call.trace.mayRecord(undefined)
@@ -63,7 +63,7 @@ async function estimated(
   } catch (error) {
     log.error({ err: error, request_id: call.id }, 'the tokens of a call could not be counted')
   }
-  const { usage, cost } = billed(call, served, prices, new Map(unreported.map((one, i) => [one, used[i]])))
+  const { usage, cost } = makeBill(call, served, prices, new Map(unreported.map((one, i) => [one, used[i]])))
   return { ...first, usage, cost }
 }
 

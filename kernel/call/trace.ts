@@ -1,10 +1,11 @@
+import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
+import { headerValue } from '../../kit/header-value.ts'
 import { addChange } from '../../kit/param-changes.ts'
 import type { BroughtText, InspectBrought } from '../chain/brought.ts'
 import type { Revealing } from '../chain/revealing.ts'
 import type { Varies } from '../chain/varies.ts'
 import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
-import type { Completion, ModelRequest } from './canonical.ts'
 import { Findings, type SafetyFinding, type TraceFinding } from './findings.ts'
 import { readOnlyTrace } from './read-only.ts'
 import type { Cached, Decision, Note, Rewrite, Skip, Timing } from './trace-records.ts'
@@ -117,7 +118,7 @@ export class Trace {
 
   /** Sets a header of the answer; what a header cannot hold is left out of its value. */
   header(name: string, value: string | number): void {
-    this.headers[name.toLowerCase()] = String(value).replace(/[^\t\x20-\x7e]/g, '')
+    this.headers[name.toLowerCase()] = headerValue(String(value))
   }
 
   get notes(): readonly Note[] {

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { Awaitable } from '../chain/hooks.ts'
-import type { GatewayError } from '../errors.ts'
-import type { Chunk } from '../stream/chunk.ts'
+import type { Chunk } from '../../kit/canonical/chunk.ts'
+import type { Completion, ModelRequest, Operation } from '../../kit/canonical/forms.ts'
+import type { Awaitable } from '../../kit/continue-with.ts'
+import type { GatewayError } from '../../kit/errors.ts'
 import type { Call } from './call.ts'
-import type { Completion, ModelRequest, Operation } from './canonical.ts'
 
 /** Writes one streamed answer: what each batch is as bytes, in an order that the wire allows. */
 export interface StreamEncoder {

@@ -1,9 +1,9 @@
 import type { Countdown } from '../../kit/countdown.ts'
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
+import { KeptReply } from '../stream/kept-reply.ts'
 import { type Entry, handleFailure, recordRewrite } from './entry.ts'
 import type { Next } from './hooks.ts'
-import { KeptReply } from './kept.ts'
 import { checkedReply } from './returned.ts'
 
 /**

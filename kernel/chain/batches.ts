@@ -1,6 +1,6 @@
+import type { Chunk } from '../../kit/canonical/chunk.ts'
 import type { Call } from '../call/call.ts'
 import type { Detection } from '../detect/detect.ts'
-import type { Chunk } from '../stream/chunk.ts'
 import type { Filter } from '../stream/filter.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks } from './hooks.ts'

@@ -1,7 +1,7 @@
+import type { ModelRequest } from '../../kit/canonical/forms.ts'
+import { HookFault } from '../../kit/hook-fault.ts'
 import { Call } from '../call/call.ts'
-import type { ModelRequest } from '../call/canonical.ts'
 import type { Trace } from '../call/trace.ts'
-import { HookFault } from '../hook-fault.ts'
 import { looksElsewhere } from './batches.ts'
 import { Detector } from './detector.ts'
 import { type Entry, engages } from './entry.ts'
@@ -51,7 +51,7 @@ function lookedThrough(
 ): BroughtText[] {
   const detector = new Detector(entry, entry.hooks.detect!.request!, call)
   try {
-    const change = requestTextThrough(detector, (found) => detector.refuse(found))
+    const change = requestTextThrough(detector)
     return texts.map(({ role, text }) => ({
       role,
       text: change(text, { direction: 'request', role, kind: 'content', origin }),

@@ -1,5 +1,5 @@
 import { type Countdown, Countdowns } from '../../kit/countdown.ts'
-import { HookFault } from '../hook-fault.ts'
+import { HookFault } from '../../kit/hook-fault.ts'
 
 /** The time limits of a module's hooks that a call awaits. */
 export class Deadlines {

@@ -1,7 +1,7 @@
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
+import { contentBlocked, type GatewayError } from '../../kit/errors.ts'
 import type { Call } from '../call/call.ts'
-import { saysJson } from '../call/texts.ts'
-import type { Detection, Span, TextLocation } from '../detect/detect.ts'
-import { contentBlocked, type GatewayError } from '../errors.ts'
+import type { Detection, Span } from '../detect/detect.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
 import { checkedIndex, checkedSpans } from './returned.ts'
 
@@ -119,6 +119,11 @@ export class Detector {
     }
   }
 }
+
+/** Whether the content of an answer is to be JSON: its request asks for that, as it came or was sent on, or a schema beside it does. */
+const saysJson = ({ request, context, trace }: Call): boolean =>
+  context.headers['x-schema'] !== undefined ||
+  [request, trace.request].some((asked) => /^json/.test(String(asked?.response_format?.type)))
 
 /** Whether a detection has anything to look for in a call; one that fails to say so has not. */
 export function looks(entry: Entry, { applies }: Detection, call: Call): boolean {

@@ -1,7 +1,13 @@
+import {
+  ClientGone,
+  circuitOpen,
+  type GatewayError,
+  internalError,
+  isGatewayError,
+} from '../../kit/errors.ts'
 import type { Unmet } from '../../kit/when.ts'
 import type { Call } from '../call/call.ts'
 import type { SafetyFinding } from '../call/findings.ts'
-import { ClientGone, circuitOpen, type GatewayError, internalError, isGatewayError } from '../errors.ts'
 import type { ChainHooks } from './batches.ts'
 import type { Stage } from './hooks.ts'
 import type { Meter } from './meter.ts'

@@ -1,6 +1,6 @@
+import type { Chunk } from '../../kit/canonical/chunk.ts'
+import type { GatewayError } from '../../kit/errors.ts'
 import type { Call } from '../call/call.ts'
-import type { GatewayError } from '../errors.ts'
-import type { Chunk } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
 

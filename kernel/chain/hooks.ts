@@ -1,11 +1,12 @@
+import type { Completion } from '../../kit/canonical/forms.ts'
+import type { Awaitable } from '../../kit/continue-with.ts'
+import type { GatewayError } from '../../kit/errors.ts'
 import type { Attempt } from '../call/attempt.ts'
 import type { Call, Principal } from '../call/call.ts'
-import type { Completion } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Candidate } from '../contract/routing.ts'
 import type { Detection } from '../detect/detect.ts'
-import type { GatewayError } from '../errors.ts'
 import type { Filter } from '../stream/filter.ts'
 
 /** The stages of the chain, outermost first: a request runs down the list, an answer back up. */
@@ -22,8 +23,6 @@ export const stages = [
 ] as const
 
 export type Stage = (typeof stages)[number]
-
-export type Awaitable<T> = T | Promise<T>
 
 /** The rest of the chain, down to the provider. May be called never, once or many times. */
 export type Next = (call: Call) => Promise<Reply>
@@ -154,26 +153,3 @@ export const hooksOf = (hooks: object): string[] =>
   Object.entries(hooks).flatMap(([name, hook]) =>
     hook === undefined || typeof hook === 'boolean' ? [] : [name],
   )
-
-/** For hooks by their names, what stands in the place of each. */
-export type HookWrappers = {
-  readonly [K in keyof Hooks]?: (hook: NonNullable<Hooks[K]>) => Hooks[K]
-}
-
-/** The hooks of a module with others in their places; those that it has not stay absent. */
-export function wrapHooks(hooks: Hooks, wrappers: HookWrappers): Hooks {
-  const wrapped = Object.entries(hooks).map(([name, hook]: [string, unknown]) => {
-    const wrap = wrappers[name as keyof Hooks] as ((hook: unknown) => unknown) | undefined
-    return [name, hook !== undefined && wrap ? wrap(hook) : hook]
-  })
-  return Object.fromEntries(wrapped)
-}
-
-/** What a module looks for, each detection passed through a function. */
-export const mapDetections = (
-  { request, reply }: NonNullable<Hooks['detect']>,
-  map: (detection: Detection) => Detection,
-): NonNullable<Hooks['detect']> => ({
-  ...(request && { request: map(request) }),
-  ...(reply && { reply: map(reply) }),
-})

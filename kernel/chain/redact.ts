@@ -1,13 +1,13 @@
-import type { Call } from '../call/call.ts'
-import type { Choice, Completion, ModelRequest } from '../call/canonical.ts'
+import type { Choice, Completion, ModelRequest } from '../../kit/canonical/forms.ts'
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
 import {
   mapReplyFields,
   mapReplyTexts,
   mapRequestAddresses,
   mapRequestParameters,
   mapRequestTexts,
-} from '../call/texts.ts'
-import type { TextLocation } from '../detect/detect.ts'
+} from '../../kit/canonical/texts.ts'
+import type { Call } from '../call/call.ts'
 import { type OnBlock, Window } from '../detect/window.ts'
 import { looksElsewhere } from './batches.ts'
 import { Detector, type Found } from './detector.ts'
@@ -37,8 +37,7 @@ export function redactRequest(call: Call, entry: Entry, later: Later): Call {
 /** A whole answer, redacted; the same object when nothing was found. Throws when a finding blocks. */
 export function redactReply(body: Completion, detectors: readonly Detector[]): Completion {
   try {
-    const search = (text: string, place: TextLocation): string =>
-      new Window(detectors, place, (found) => found.detector.refuse(found)).whole(text)
+    const search = (text: string, place: TextLocation): string => new Window(detectors, place).whole(text)
     const redacted = mapReplyTexts(body, (text, place, lane) =>
       search(text, detectors[0]?.placeOf(lane, place) ?? place),
     )
@@ -63,7 +62,7 @@ function recordable(call: Call, entries: readonly Entry[]): ModelRequest | undef
 
 /** What a module makes of texts of requests: with what it finds in each replaced, and with what it puts around it. */
 export const requestTextThrough =
-  (detector: Detector, onBlock: OnBlock) =>
+  (detector: Detector, onBlock?: OnBlock) =>
   (text: string, place: TextLocation): string =>
     detector.framed(new Window([detector], place, onBlock).whole(text), place)
 

@@ -1,77 +1,13 @@
-import { closest } from 'fastest-levenshtein'
+import type { Completion } from '../../kit/canonical/forms.ts'
+import { HookFault } from '../../kit/hook-fault.ts'
 import type { Call } from '../call/call.ts'
-import type { Completion } from '../call/canonical.ts'
 import { findingTypes, severities } from '../call/findings.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Span } from '../detect/detect.ts'
-import { HookFault } from '../hook-fault.ts'
 import type { Filter } from '../stream/filter.ts'
-import type { Hooks } from './hooks.ts'
 
-const functions = [
-  'idle',
-  'admit',
-  'request',
-  'around',
-  'wraps',
-  'varies',
-  'leadsTo',
-  'eligible',
-  'prefers',
-  'attempt',
-  'attempted',
-  'attemptEnded',
-  'reply',
-  'settled',
-] as const
-
-export const hookNames: readonly string[] = [...functions, 'stream', 'detect', 'reveal', 'show', 'pure']
-
-const shown = ['body', 'stream', 'error', 'headers']
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** The hooks that a setup returned, if it returned any. Throws a readable error that names each invalid hook. */
-export function checkedHooks(returned: unknown): Hooks {
-  if (returned === undefined || returned === null) return {}
-  if (!isObject(returned)) throw new Error(`setup must return hooks, and returned ${nameOf(returned)}`)
-  for (const hook of functions) {
-    const value = returned[hook]
-    if (value !== undefined && typeof value !== 'function')
-      throw new Error(`the hook ${hook} must be a function, and is ${nameOf(value)}`)
-  }
-  const unknown = Object.keys(returned).find((name) => !hookNames.includes(name))
-  if (unknown !== undefined)
-    throw new Error(`unknown hook ${unknown}; the nearest is ${closest(unknown, hookNames)}`)
-  const { stream, reply, reveal, detect, show } = returned
-  if (stream !== undefined && stream !== 'buffer' && typeof stream !== 'function')
-    throw new Error(`the hook stream must be a function or 'buffer', and is ${nameOf(stream)}`)
-  if (reply !== undefined && stream === undefined)
-    throw new Error(
-      "a module with the hook reply must handle streams: add stream as a function or as 'buffer'",
-    )
-  if (show !== undefined) checkShow(show)
-  if (detect !== undefined && !isObject(detect)) throw new Error('the hook detect must be an object')
-  const both = (detect ?? {}) as Record<string, unknown>
-  for (const detection of [both.request, both.reply, reveal]) {
-    if (detection === undefined) continue
-    if (!isObject(detection) || typeof detection.scan !== 'function' || typeof detection.reach !== 'number')
-      throw new Error('a detection must have scan, a function, and reach, a number')
-  }
-  return returned as Hooks
-}
-
-function checkShow(show: unknown): void {
-  if (!isObject(show)) throw new Error('the hook show must be an object')
-  for (const [name, value] of Object.entries(show)) {
-    if (!shown.includes(name)) throw new Error(`show has no ${name}; the nearest is ${closest(name, shown)}`)
-    if (value !== undefined && typeof value !== 'function')
-      throw new Error(`show.${name} must be a function, and is ${nameOf(value)}`)
-  }
-  if (show.body !== undefined && show.stream === undefined)
-    throw new Error('a module that shows another body must say what happens to streams: add show.stream')
-}
 
 /** A call or an answer, if that is what a hook returned. */
 export function checkedStep(returned: unknown, call: Call): Call | Reply | undefined {
@@ -147,7 +83,8 @@ function isReply(value: unknown): value is Reply {
   return kind === 'whole' || (kind === 'stream' && typeof chunks === 'object' && chunks !== null)
 }
 
-function nameOf(value: unknown): string {
+/** What a value is, in words for the author of a module. */
+export function nameOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`

@@ -1,5 +1,5 @@
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
 import type { Call } from '../call/call.ts'
-import type { TextLocation } from '../detect/detect.ts'
 import { Detector, looks } from './detector.ts'
 import { type Entry, engages } from './entry.ts'
 

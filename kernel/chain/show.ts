@@ -1,14 +1,15 @@
+import { GatewayError, isUpstreamError, UpstreamError } from '../../kit/errors.ts'
+import { headerValue } from '../../kit/header-value.ts'
+import { HookFault } from '../../kit/hook-fault.ts'
 import type { Call } from '../call/call.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
-import { GatewayError, isUpstreamError, UpstreamError } from '../errors.ts'
-import { HookFault } from '../hook-fault.ts'
 import { applies, type Entry, engages, handleFailure, recordRun, tripped } from './entry.ts'
 import type { Show } from './hooks.ts'
 import { checkedBody } from './returned.ts'
 import { streamThrough } from './rewrite.ts'
 
 /** Headers of an answer, by their names in lower case. */
-export type AnswerHeaders = Record<string, string | number>
+type AnswerHeaders = Record<string, string | number>
 
 /** Headers that the HTTP of an answer depends on; no module changes them. */
 const fixed = ['content-type', 'content-length'] as const
@@ -125,10 +126,7 @@ function sendable(headers: AnswerHeaders): AnswerHeaders {
   const entries = Object.entries(headers).map(([name, value]) => {
     if (!/^[!#$%&'*+.^_`|~0-9a-zA-Z-]+$/.test(name))
       throw new HookFault(`there is no header ${JSON.stringify(name)}`)
-    return [
-      name.toLowerCase(),
-      typeof value === 'number' ? value : String(value).replace(/[^\t\x20-\x7e]/g, ''),
-    ]
+    return [name.toLowerCase(), typeof value === 'number' ? value : headerValue(String(value))]
   })
   return Object.fromEntries(entries)
 }

@@ -1,8 +1,8 @@
+import type { Chunk } from '../../kit/canonical/chunk.ts'
+import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
 import type { Call, Principal } from '../call/call.ts'
-import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Chunk } from '../stream/chunk.ts'
 import { guardedToken } from '../token.ts'
 
 /** Options of a call that a plugin makes for itself. */

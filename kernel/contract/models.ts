@@ -1,5 +1,5 @@
-import type { Completion, ModelRequest } from '../call/canonical.ts'
-import type { Usage } from '../call/usage.ts'
+import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
+import type { Usage } from '../../kit/canonical/usage.ts'
 import { token } from '../token.ts'
 
 /** Whole nano-dollars. The total is exactly the sum of the other four. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { Awaitable, Hooks } from '../chain/hooks.ts'
+import type { Awaitable } from '../../kit/continue-with.ts'
+import type { Hooks } from '../chain/hooks.ts'
 import type { Context } from './context.ts'
 
 export type Settings<C> = C extends z.ZodType<infer S> ? S : never

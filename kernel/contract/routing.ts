@@ -1,5 +1,5 @@
+import type { Awaitable } from '../../kit/continue-with.ts'
 import type { Call } from '../call/call.ts'
-import type { Awaitable } from '../chain/hooks.ts'
 import { guardedToken } from '../token.ts'
 
 /** A target that a call may go to. `contract/routing.ts` says what else is known of it. */

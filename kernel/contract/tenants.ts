@@ -1,4 +1,6 @@
-import type { Awaitable } from '../chain/hooks.ts'
+import type { Awaitable } from '../../kit/continue-with.ts'
+import { continueWith } from '../../kit/continue-with.ts'
+import type { Principal } from '../call/call.ts'
 import { token } from '../token.ts'
 
 /** The tenant that a user belongs to, on a gateway that several organisations share. */
@@ -12,3 +14,9 @@ export interface Tenants {
 
 /** The kernel asks it for the tenant of a caller. Without such a plugin no principal has a tenant. */
 export const Tenants = token<Tenants>('tenants')
+
+/** A principal with its user's tenant. */
+export function withTenant(principal: Principal, tenants: Tenants | undefined): Awaitable<Principal> {
+  if (!tenants || principal.userId === undefined) return principal
+  return continueWith(tenants.tenantOf(principal.userId), (tenant) => ({ ...principal, tenant }))
+}

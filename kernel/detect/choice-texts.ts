@@ -1,9 +1,9 @@
-import type { ChoiceDelta } from '../call/canonical.ts'
-import { mapChoice } from '../call/texts.ts'
+import type { Chunk } from '../../kit/canonical/chunk.ts'
+import type { ChoiceDelta } from '../../kit/canonical/forms.ts'
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
+import { mapChoice } from '../../kit/canonical/texts.ts'
 import type { Detector } from '../chain/detector.ts'
-import type { Chunk } from '../stream/chunk.ts'
-import { HeldLogprobs } from '../stream/logprobs.ts'
-import type { TextLocation } from './detect.ts'
+import { HeldLogprobs } from './held-logprobs.ts'
 import { Window } from './window.ts'
 
 /** A text that grows: its window, and the way to write a part of it. */
@@ -131,13 +131,9 @@ export class ChoiceTexts {
 
   #window(kind: TextLocation['kind'], lane: string | undefined): Window {
     const place = { direction: 'reply', role: 'assistant', kind } as const
-    return windowOf(this.#detectors, this.#detectors[0]!.placeOf(lane, place))
+    return new Window(this.#detectors, this.#detectors[0]!.placeOf(lane, place))
   }
 }
-
-/** A window whose findings that block end the answer. */
-export const windowOf = (detectors: readonly Detector[], place: TextLocation): Window =>
-  new Window(detectors, place, (found) => found.detector.refuse(found))
 
 /** A choice with what may leave of its texts; the same object when that is all of them, undefined when nothing is left of it. */
 function written(choice: ChoiceDelta, parts: readonly Part[]): ChoiceDelta | undefined {

@@ -1,10 +1,11 @@
-import type { ChoiceDelta } from '../call/canonical.ts'
-import { mapReplyFields } from '../call/texts.ts'
+import { Chunk, envelopeOf } from '../../kit/canonical/chunk.ts'
+import type { ChoiceDelta } from '../../kit/canonical/forms.ts'
+import { mapReplyFields } from '../../kit/canonical/texts.ts'
+import { isGatewayError } from '../../kit/errors.ts'
 import type { Detector } from '../chain/detector.ts'
-import { isGatewayError } from '../errors.ts'
-import { Chunk, envelopeOf } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
-import { ChoiceTexts, windowOf } from './choice-texts.ts'
+import { ChoiceTexts } from './choice-texts.ts'
+import { Window } from './window.ts'
 
 /**
  * Detectors over a stream: one window for each text that grows. Chunks in which nothing was found or held keep their bytes.
@@ -51,7 +52,7 @@ export class Redaction implements Filter {
 
   /** The chunk with what it tells beside its texts searched, which comes whole. */
   #searched(chunk: Chunk): Chunk {
-    const data = mapReplyFields(chunk.data, (text, place) => windowOf(this.#detectors, place).whole(text))
+    const data = mapReplyFields(chunk.data, (text, place) => new Window(this.#detectors, place).whole(text))
     return data === chunk.data ? chunk : chunk.with(data)
   }
 

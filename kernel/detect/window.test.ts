@@ -7,6 +7,7 @@ import {
   detectionOf,
   detectorsOf,
   piecesThrough,
+  push,
   redactedWhole,
   toolArguments,
 } from '../../test/detection.ts'
@@ -89,7 +90,7 @@ describe('a window', () => {
     fc.assert(
       fc.property(detections, texts, texts, (chosen, seen, toCome) => {
         const window = new Window(detectorsOf(chosen), content, () => '')
-        const released = window.push(seen)
+        const released = push(window, seen)
         expect(redactedWhole(seen + toCome, chosen).startsWith(released)).toBe(true)
       }),
       runs(2000),
@@ -102,7 +103,7 @@ describe('a window', () => {
         const reach = Math.max(...chosen.map((detection) => detection.reach))
         const window = new Window(detectorsOf(chosen), content, () => '')
         for (const part of parts) {
-          window.push(part)
+          push(window, part)
           expect(window.came - window.left).toBeLessThanOrEqual(reach + 1)
         }
       }),
@@ -116,11 +117,11 @@ describe('a window', () => {
     })
     const window = new Window(detectorsOf([open]), content, () => '')
     expect([
-      window.push('x'),
-      window.push(' ya'),
-      window.push('b'),
-      window.push('a'),
-      window.push('1z'),
+      push(window, 'x'),
+      push(window, ' ya'),
+      push(window, 'b'),
+      push(window, 'a'),
+      push(window, '1z'),
     ]).toEqual(['x', ' y', 'ab', '', 'z'])
     expect(window.holds).toBe(false)
   })
@@ -146,14 +147,14 @@ describe('a window', () => {
       },
     }
     const window = new Window(detectorsOf([watching]), content, () => '')
-    for (let i = 0; i < 5000; i += 1) window.push('word ')
+    for (let i = 0; i < 5000; i += 1) push(window, 'word ')
     expect(most).toBeLessThan(400)
   })
 
   test('asks what to do about a finding that blocks, before anything of it leaves', () => {
     const blocking = detectionOf([{ pattern: /secret/, replacement: '' }], { reach: 6, action: 'block' })
     const window = new Window(detectorsOf([blocking]), content, ({ label }) => `[${label}]`)
-    expect([window.push('a sec'), window.push('ret b'), window.end()].join('')).toBe('a [secret] b')
+    expect([push(window, 'a sec'), push(window, 'ret b'), window.end()].join('')).toBe('a [secret] b')
     expect(window.replaced).toEqual([{ start: 2, end: 8 }])
   })
 
@@ -229,7 +230,7 @@ describe('a window on the arguments of a tool', () => {
       },
     }
     const window = new Window(detectorsOf([watching]), toolArguments, () => '')
-    for (let i = 0; i < 2000; i += 1) window.push('"w\\u00f6rd", ')
+    for (let i = 0; i < 2000; i += 1) push(window, '"w\\u00f6rd", ')
     expect(most).toBeLessThan(400)
   })
 
@@ -281,7 +282,7 @@ describe('a window on the arguments of a tool', () => {
   test('holds back no row of letters that is too long for a value', () => {
     const window = new Window(detectorsOf([digits]), toolArguments, () => '')
     for (let i = 0; i < 1000; i += 1) {
-      window.push('a')
+      push(window, 'a')
       expect(window.came - window.left).toBeLessThanOrEqual(406)
     }
   })

@@ -1,9 +1,11 @@
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
 import { JsonText, outsideOfPairs, PlainText, type Written } from '../../kit/written.ts'
 import type { Detector, Found } from '../chain/detector.ts'
-import type { TextLocation } from './detect.ts'
 
 /** Handles a finding that blocks: throws, or gives a replacement. */
 export type OnBlock = (found: Found) => string
+
+const refuse: OnBlock = (found) => found.detector.refuse(found)
 
 /** A detector at work on one text. */
 interface Search {
@@ -36,7 +38,8 @@ export class Window {
   /** Parts that were replaced, counted from the start of everything. */
   readonly replaced: { readonly start: number; readonly end: number }[] = []
 
-  constructor(detectors: readonly Detector[], place: TextLocation, onBlock: OnBlock) {
+  /** Without `onBlock`, a finding that blocks throws the refusal of its module. */
+  constructor(detectors: readonly Detector[], place: TextLocation, onBlock: OnBlock = refuse) {
     this.#searches = detectors.map((detector) => ({ detector, from: 0, open: 0 }))
     this.#place = place
     this.#onBlock = onBlock
@@ -68,12 +71,6 @@ export class Window {
   whole(text: string): string {
     this.#written.add(text)
     return this.end()
-  }
-
-  /** The text that may leave now that this part has come. */
-  push(part: string): string {
-    this.add(part)
-    return this.take()
   }
 
   /** The rest of the text when no more comes. */

@@ -1,9 +1,9 @@
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { ConfigError } from '../../config/config-error.ts'
+import { isGatewayError } from '../../kit/errors.ts'
 import { locate } from '../../staging/source-place.ts'
 import type { Definition } from '../contract/plugin.ts'
-import { isGatewayError } from '../errors.ts'
 
 const callable = z.custom((value) => typeof value === 'function')
 const form = z.object({ settings: z.object({ safeParse: callable }), setup: callable })
@@ -11,7 +11,7 @@ const form = z.object({ settings: z.object({ safeParse: callable }), setup: call
 /** Imports a plugin's code. Throws a readable error when that fails, or what it exports is no definition. */
 export async function load(entry: string): Promise<Definition> {
   const { default: definition } = await import(pathToFileURL(entry).href).catch(async (error: unknown) => {
-    throw await located(error, entry)
+    throw await withPlace(error, entry)
   })
   if (!form.safeParse(definition).success)
     throw new Error('the default export must be a definition: defineModule, defineArea or defineProvider')
@@ -19,5 +19,5 @@ export async function load(entry: string): Promise<Definition> {
 }
 
 /** What a plugin's code threw, with the place in its files that it came from; errors with a meaning stay as they are. */
-export const located = async (error: unknown, entry: string): Promise<unknown> =>
+export const withPlace = async (error: unknown, entry: string): Promise<unknown> =>
   isGatewayError(error) || error instanceof ConfigError ? error : locate(error, entry)

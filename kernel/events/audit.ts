@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { GatewayError } from '../../kit/errors.ts'
 import { redactText } from '../../kit/log-redaction.ts'
 import type { Principal } from '../call/call.ts'
-import type { GatewayError } from '../errors.ts'
 import { defineEvent, type Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute } from '../route.ts'

@@ -1,6 +1,6 @@
 import { CallFirstContent, CallSettled, CallStarted } from '../call/outcome.ts'
-import { ModuleChanged, ModuleRestored, ModuleTripped } from '../chain/module-events.ts'
 import type { EventType } from '../events.ts'
+import { ModuleChanged, ModuleRestored, ModuleTripped } from '../plugin/module-events.ts'
 import { ThreadEnded } from '../threads/threads.ts'
 import { ManagementAudited } from './audit.ts'
 

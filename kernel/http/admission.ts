@@ -1,13 +1,13 @@
 import type Koa from 'koa'
+import { forbidden, unauthorized } from '../../kit/errors.ts'
 import type { IpRanges } from '../../kit/ip-ranges.ts'
+import { WindowLimit } from '../../kit/window-limit.ts'
 import type { Principal } from '../call/call.ts'
 import { Sessions } from '../contract/sessions.ts'
-import { forbidden, unauthorized } from '../errors.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute } from '../route.ts'
 import { isForeign, sessionSecret } from './browser.ts'
 import { type Callers, keyOf } from './caller.ts'
-import { WindowLimit } from './window-limit.ts'
 
 interface AdmissionParts {
   readonly callers: Callers

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Cohort } from '../../kit/cohort.ts'
 import { contain } from '../../kit/contain.ts'
+import { badRequest, ClientGone, circuitOpen, tooLarge } from '../../kit/errors.ts'
+import { inflate } from '../../kit/inflate.ts'
 import { findExcess, type JsonBounds } from '../../kit/json-bounds.ts'
 import { SharedRoom } from '../../kit/shared-room.ts'
-import type { Cohort } from '../cohort.ts'
-import { badRequest, ClientGone, circuitOpen, tooLarge } from '../errors.ts'
-import { inflated } from './inflated.ts'
 
 /** How large a body may be, in bytes once it is inflated, and how far its JSON may go. */
 export interface BodyLimits extends JsonBounds {
@@ -34,7 +34,7 @@ export function readBody(
   if (announced > limit) return Promise.reject(overLimit(limit))
   return new Promise((resolve, reject) => {
     const isPlain = encoding === undefined || encoding === 'identity'
-    const content: Readable = isPlain ? req : inflated(req, encoding, reject)
+    const content: Readable = isPlain ? req : inflate(req, encoding, reject)
     const parts: Buffer[] = []
     let size = 0
     const whole = (): void => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts))

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http'
+import type { Authentication } from '../../accounts/authentication.ts'
 import { continueWith } from '../../kit/continue-with.ts'
-import type { Authentication } from '../auth/authentication.ts'
-import { withTenant } from '../auth/tenants.ts'
+import { rateLimited, unauthorized } from '../../kit/errors.ts'
 import type { Principal } from '../call/call.ts'
-import type { Tenants } from '../contract/tenants.ts'
-import { rateLimited, unauthorized } from '../errors.ts'
+import { type Tenants, withTenant } from '../contract/tenants.ts'
 import type { FailedKeys } from './failed-keys.ts'
 
 /**

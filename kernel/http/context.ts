@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { badRequest } from '../../kit/errors.ts'
 import type { CallContext } from '../call/call.ts'
-import { badRequest } from '../errors.ts'
 
 const maxTags = 20
 const maxTagBytes = 128

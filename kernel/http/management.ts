@@ -1,25 +1,19 @@
 import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
 import { contain } from '../../kit/contain.ts'
+import { badRequest, ClientGone, envelope, type GatewayError, isMistake, notFound } from '../../kit/errors.ts'
 import { newId } from '../../kit/id.ts'
 import type { IpRanges } from '../../kit/ip-ranges.ts'
+import { parsePart } from '../../kit/parse-part.ts'
 import { pathMatcher } from '../../kit/path-forms.ts'
 import { retryHeaders } from '../../kit/retry-headers.ts'
 import type { Visit } from '../chain/hooks.ts'
-import {
-  badRequest,
-  ClientGone,
-  envelope,
-  type GatewayError,
-  isMistake,
-  notFound,
-  toGatewayError,
-} from '../errors.ts'
 import { type AuditedState, audit } from '../events/audit.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute } from '../route.ts'
+import { toGatewayError } from '../to-gateway-error.ts'
 import { Admission, type Admitted } from './admission.ts'
 import { asJson, sendAnswer } from './answer.ts'
 import { type BodyLimits, readJson } from './body.ts'
@@ -30,7 +24,6 @@ import { cors } from './cors.ts'
 import { endWithAnswer } from './early-answer.ts'
 import { finderOf } from './finder.ts'
 import { tellMethods } from './methods.ts'
-import { parsed } from './parsed.ts'
 
 export interface ManagementParts {
   readonly callers: Callers
@@ -155,10 +148,10 @@ async function answer(
 ): Promise<void> {
   const aborted = new AbortController()
   ctx.res.once('close', () => aborted.abort(new Error('the client left')))
-  const body = route.body && 'read' in route.body ? given : parsed(route.body, given, 'body')
+  const body = route.body && 'read' in route.body ? given : parsePart(route.body, given, 'body')
   const result = await route.handle({
-    params: parsed(route.params, ctx.params, 'path'),
-    query: parsed(route.query, { ...ctx.query }, 'query'),
+    params: parsePart(route.params, ctx.params, 'path'),
+    query: parsePart(route.query, { ...ctx.query }, 'query'),
     body,
     ...admitted,
     isSecure: isSecure(ctx.req, parts.trustedProxies),

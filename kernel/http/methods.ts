@@ -1,5 +1,5 @@
 import type { RouterContext } from '@koa/router'
-import { badRequest } from '../errors.ts'
+import { badRequest } from '../../kit/errors.ts'
 import type { Generation } from '../plugin/generation.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { badRequest } from '../errors.ts'
+import { badRequest } from '../../kit/errors.ts'
 import { lingerMs, refusalOf } from './early-answer.ts'
 import { maxHeaderSize, STATUS_CODES } from './node-http.ts'
 

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import type { Cancel } from '../call/cancel.ts'
-import type { FinishReason } from '../call/canonical.ts'
+import type { Cancel } from '../../kit/cancel.ts'
+import { type Chunk, finishChunk } from '../../kit/canonical/chunk.ts'
+import type { FinishReason } from '../../kit/canonical/forms.ts'
+import { ClientGone, type GatewayError } from '../../kit/errors.ts'
 import type { StreamEncoder } from '../call/wire.ts'
-import { ClientGone, type GatewayError, toGatewayError } from '../errors.ts'
-import { type Chunk, finishChunk } from '../stream/chunk.ts'
+import { toGatewayError } from '../to-gateway-error.ts'
 
 /** A streamed answer on its way to the client, no faster than the client reads. */
 export class StreamedAnswer {
@@ -63,7 +64,7 @@ export class StreamedAnswer {
       for (const choice of seen?.choices ?? [])
         if (choice.finish_reason) this.finishReason = choice.finish_reason
     }
-    if (!hasRoom) return drained(this.#res)
+    if (!hasRoom) return waitForRoom(this.#res)
   }
 
   /** Sends bytes at once, with the head before the first: left alone, Node waits until all else that is due has run. */
@@ -89,7 +90,7 @@ export class StreamedAnswer {
 }
 
 /** Waits until a slow client has room again, or is gone. */
-function drained(res: ServerResponse): Promise<void> {
+function waitForRoom(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       res.off('drain', done)

@@ -1,14 +1,15 @@
+import type { Chunk } from '../../kit/canonical/chunk.ts'
 import { continueWith } from '../../kit/continue-with.ts'
 import type { Call } from '../call/call.ts'
 import { withoutBody } from '../call/outcome.ts'
 import { changedTexts, mergeParameters } from '../call/redacted.ts'
 import type { Reply } from '../call/reply.ts'
-import { type Hooks, mapDetections, type Next, wrapHooks } from '../chain/hooks.ts'
+import type { Hooks, Next } from '../chain/hooks.ts'
 import { checkedFilter, checkedStep } from '../chain/returned.ts'
 import type { Detection } from '../detect/detect.ts'
-import type { Chunk } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
 import { denied, type Grants } from './permissions.ts'
+import { mapDetections, wrapHooks } from './wrap-hooks.ts'
 
 type Around = NonNullable<Hooks['around']>
 

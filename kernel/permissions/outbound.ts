@@ -1,8 +1,8 @@
+import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
+import { HookFault } from '../../kit/hook-fault.ts'
 import type { Scope } from '../../kit/scope.ts'
-import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { CallOptions, CompleteOptions, MadeCall, ModelCalls } from '../contract/calls.ts'
 import type { Context } from '../contract/context.ts'
-import { HookFault } from '../hook-fault.ts'
 import { denied, type Grants } from './permissions.ts'
 
 /** Carries requests of plugins to the outside. The gateway hands it in: the kernel does not know how addresses are checked. */

@@ -1,11 +1,11 @@
 import type { Setting } from '../../config/setting.ts'
+import { internalError } from '../../kit/errors.ts'
 import { compileWhen, type When } from '../../kit/when.ts'
 import type { Entry } from '../chain/entry.ts'
 import { hooksOf } from '../chain/hooks.ts'
-import { inOrder, reasonOf } from '../chain/order.ts'
 import type { ProviderSpec } from '../contract/provider.ts'
 import { isPlaced, type PlacedManifest } from '../discovery/manifest.ts'
-import { internalError } from '../errors.ts'
+import { inOrder, reasonOf } from './order.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
 import type { Shadow } from './shadow.ts'
 

@@ -10,7 +10,6 @@ import { Egress } from '../../network/egress.ts'
 import { networkOf } from '../../network/network.ts'
 import { openLevel } from '../../storage/level.ts'
 import { Meter } from '../chain/meter.ts'
-import { createRoot } from '../container.ts'
 import { defineEvent, Events } from '../events.ts'
 import { contextOf } from './context.ts'
 import { goLive, Instance } from './instance.ts'
@@ -69,7 +68,6 @@ test('of two instances of a plugin only the latest hears of an event', async () 
   const next = new Instance('listener')
   let current: Instance = old
   const parts = {
-    container: createRoot(),
     events,
     store,
     log: createLog({ level: 'silent' }),

@@ -1,6 +1,7 @@
+import { conflict } from '../../kit/errors.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { Actor } from '../contract/section.ts'
-import { conflict, toGatewayError } from '../errors.ts'
+import { toGatewayError } from '../to-gateway-error.ts'
 
 /** Refuses a chain that would lock out the admin who makes the change. */
 export async function refuseLockout(

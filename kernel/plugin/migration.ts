@@ -1,7 +1,7 @@
 import type { StoredSetting } from '../../config/setting.ts'
 import { explain } from '../../kit/explain.ts'
 import { inTime } from '../../kit/in-time.ts'
-import { located } from '../discovery/loader.ts'
+import { withPlace } from '../discovery/loader.ts'
 import { setupLimit } from '../discovery/manifest.ts'
 import { type Isolation, isolationOf, type Migrated, type OlderSettings } from './isolation.ts'
 import type { Plugin } from './plugin-record.ts'
@@ -34,7 +34,7 @@ export async function migrate(plugin: Plugin, isolation: Isolation): Promise<Sto
     const carried = { ...Object.fromEntries(cleared), ...structuredClone(config) }
     return { ...next, config: carried, before: { version: from, config: stored.config! } }
   } catch (error) {
-    const why = explain(await located(error, found.entry))
+    const why = explain(await withPlace(error, found.entry))
     throw new Error(`the settings that its version ${from} had stored could not be carried over: ${why}`, {
       cause: error,
     })

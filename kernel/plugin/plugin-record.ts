@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Setting, StoredSetting } from '../../config/setting.ts'
 import type { Meter } from '../chain/meter.ts'
 import type { Definition } from '../contract/plugin.ts'
-import type { Discovered, Manifest } from '../discovery/manifest.ts'
+import { type Discovered, idPattern, type Manifest } from '../discovery/manifest.ts'
 import type { Instance } from './instance.ts'
 import type { Memory } from './memory.ts'
 
@@ -14,9 +14,7 @@ export interface Binding {
   readonly name: string
 }
 
-export const bindingName = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be lower case letters, digits and dashes')
+export const bindingName = z.string().regex(idPattern, 'must be lower case letters, digits and dashes')
 
 export const bindingId = (module: string, name: string): string => `${module}/${name}`
 

@@ -3,11 +3,11 @@ import { effective, type Setting, type SettingChange, type StoredSetting } from 
 import type { Collection } from '../../storage/index.ts'
 import { Meter } from '../chain/meter.ts'
 import { ModuleCircuit } from '../chain/module-circuit.ts'
-import { announced } from '../chain/module-events.ts'
 import type { Discovered } from '../discovery/manifest.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import { Memory } from './memory.ts'
+import { announceChange } from './module-events.ts'
 import { type Binding, bindingId, type Plugin } from './plugin-record.ts'
 import type { PluginTable } from './plugin-table.ts'
 
@@ -133,7 +133,7 @@ export class Records {
   #meter(id: string): Meter {
     const meter: Meter = new Meter(
       new ModuleCircuit(this.#parts.circuit, (change) =>
-        announced(id, this.#table.find(id) ?? { manifest: undefined }, meter, change, this.#parts),
+        announceChange(id, this.#table.find(id) ?? { manifest: undefined }, meter, change, this.#parts),
       ),
     )
     return meter

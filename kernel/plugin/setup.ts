@@ -1,15 +1,15 @@
 import type { z } from 'zod'
 import { deepFreeze } from '../../kit/deep-freeze.ts'
+import { HookFault } from '../../kit/hook-fault.ts'
 import { inTime } from '../../kit/in-time.ts'
 import { hooksOf } from '../chain/hooks.ts'
-import { readOnlyEvents, readOnlyHooks } from '../chain/read-only.ts'
-import { checkedHooks } from '../chain/returned.ts'
 import type { Definition, OnceContext } from '../contract/plugin.ts'
-import { load, located } from '../discovery/loader.ts'
+import { load, withPlace } from '../discovery/loader.ts'
 import { isPlaced, setupLimit } from '../discovery/manifest.ts'
-import { HookFault } from '../hook-fault.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
+import { readOnlyEvents, readOnlyHooks } from '../permissions/read-only.ts'
+import { checkedHooks } from './checked-hooks.ts'
 import { type ContextParts, contextOf } from './context.ts'
 import { giveBack, Instance } from './instance.ts'
 import { type Isolation, isolationOf } from './isolation.ts'
@@ -96,6 +96,6 @@ export async function setUp(
     return instance
   } catch (error) {
     await giveBack(instance, parts.log)
-    throw plugin.found.entry ? await located(error, plugin.found.entry) : error
+    throw plugin.found.entry ? await withPlace(error, plugin.found.entry) : error
   }
 }

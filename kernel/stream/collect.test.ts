@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { toChunks } from '../../kit/canonical/chunks.ts'
 import { callWith } from '../../test/chain.ts'
 import { type StreamReply, WholeReply } from '../call/reply.ts'
-import { toChunks } from './chunks.ts'
 import { collect, replyWith } from './collect.ts'
 
 const message = { role: 'assistant', content: 'one two', refusal: null } as const

@@ -1,9 +1,9 @@
+import { Assembler } from '../../kit/canonical/assemble.ts'
+import type { Chunk } from '../../kit/canonical/chunk.ts'
+import { toChunks } from '../../kit/canonical/chunks.ts'
+import type { Completion } from '../../kit/canonical/forms.ts'
 import type { Call } from '../call/call.ts'
-import type { Completion } from '../call/canonical.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
-import { Assembler } from './assemble.ts'
-import type { Chunk } from './chunk.ts'
-import { toChunks } from './chunks.ts'
 
 /** The body of an answer; a stream is read to its end. */
 export async function collect(reply: Reply): Promise<Completion> {

@@ -1,7 +1,7 @@
-import type { CompletionChunk, FinishReason } from '../call/canonical.ts'
-import type { GatewayError } from '../errors.ts'
-import { HookFault } from '../hook-fault.ts'
-import { Chunk, finishChunk } from './chunk.ts'
+import { Chunk, finishChunk } from '../../kit/canonical/chunk.ts'
+import type { CompletionChunk, FinishReason } from '../../kit/canonical/forms.ts'
+import type { GatewayError } from '../../kit/errors.ts'
+import { HookFault } from '../../kit/hook-fault.ts'
 
 /** Where a filter puts what may go on. */
 export interface Out {

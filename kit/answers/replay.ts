@@ -1,10 +1,10 @@
 import type { Call } from '../../kernel/call/call.ts'
-import type { Completion } from '../../kernel/call/canonical.ts'
 import type { Reply } from '../../kernel/call/reply.ts'
 import type { Cached } from '../../kernel/call/trace-records.ts'
-import { Assembler } from '../../kernel/stream/assemble.ts'
 import { replyWith } from '../../kernel/stream/collect.ts'
 import { type Filter, filterStream } from '../../kernel/stream/filter.ts'
+import { Assembler } from '../canonical/assemble.ts'
+import type { Completion } from '../canonical/forms.ts'
 import type { CacheEntry } from './entry.ts'
 import { ageS } from './kept-answers.ts'
 

@@ -1,4 +1,4 @@
-import { tooLarge } from '../../kernel/errors.ts'
+import { tooLarge } from '../errors.ts'
 import type { Node } from './parse.ts'
 
 /** Characters of a filled template, and steps to fill it: sections can repeat without a text. */

@@ -1,5 +1,5 @@
 import Mustache from 'mustache'
-import { badRequest } from '../../kernel/errors.ts'
+import { badRequest } from '../errors.ts'
 
 /** A piece of a template. A path is the names between the dots of a tag; an empty one is `{{.}}`, the item itself. */
 export type Node =

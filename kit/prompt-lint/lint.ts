@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../../kernel/call/canonical.ts'
+import type { ModelRequest } from '../canonical/forms.ts'
 import { promptOf } from './prompt.ts'
 import { type Level, type Limits, type RuleName, ruleNames, type Weakness } from './rule.ts'
 import { rules } from './rules.ts'

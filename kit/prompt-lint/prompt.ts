@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../../kernel/call/canonical.ts'
+import type { ModelRequest } from '../canonical/forms.ts'
 import { messageTexts } from '../message-texts.ts'
 
 /** Characters of a text that are examined; a prompt that goes on behind them is data. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { tooLarge } from '../../kernel/errors.ts'
+import { tooLarge } from '../errors.ts'
 import type { Finder } from '../find-all.ts'
 import type { Secret } from './finders.ts'
 import type { Survey, Word } from './survey.ts'

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isUpstreamError } from '../../kernel/errors.ts'
+import { isUpstreamError } from '../../kit/errors.ts'
 import { runs } from '../../test/suite/runs.ts'
 import { translation } from '../../test/translation.ts'
 import { eventFrame, exceptionFrame, frame } from '../../test/upstream/bedrock/frames.ts'

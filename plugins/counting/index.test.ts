@@ -7,7 +7,6 @@ import { manifestSchema } from '../../gateway/discovery/manifest-schema.ts'
 import { createLog } from '../../gateway/log.ts'
 import { FirstRelay, ThreadRelay } from '../../gateway/threads/relay.ts'
 import { Meter } from '../../kernel/chain/meter.ts'
-import { createRoot } from '../../kernel/container.ts'
 import { Events } from '../../kernel/events.ts'
 import { contextOf } from '../../kernel/plugin/context.ts'
 import { Instance } from '../../kernel/plugin/instance.ts'
@@ -60,7 +59,6 @@ function processOn(store = engine.namespace(`after-${started.length}`)) {
       const instance = new Instance('counting')
       const context = contextOf(
         {
-          container: createRoot(),
           events,
           store: { namespace: () => store },
           log: createLog({ level: 'silent' }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findingActions, findingTypes, severities, type TraceFinding, TraceReader } from '#kernel'
-import { noUsage } from '../../kernel/call/usage.ts'
+import { noUsage } from '../../kit/canonical/usage.ts'
 import { createIds } from '../../kit/id.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { runs } from '../../test/suite/runs.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ProviderSpec, providerSpec } from '../../contract/provider.ts'
-import { GatewayError } from '../../kernel/errors.ts'
+import { GatewayError } from '../../kit/errors.ts'
 import { RouteTable } from './directory/route-table.ts'
 import { Directory } from './directory.ts'
 import { sections } from './sections.ts'

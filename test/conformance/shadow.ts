@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { isGatewayError } from '../../kernel/errors.ts'
+import { isGatewayError } from '../../kit/errors.ts'
 import type { Script } from '../upstream/index.ts'
 import { bodyOf, callsTo, type Example, type Mode, makeCalls } from './example.ts'
 import type { Subject } from './subject.ts'

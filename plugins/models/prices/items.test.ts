@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Rates } from '../../../contract/pricing.ts'
-import { noUsage, type Usage } from '../../../kernel/call/usage.ts'
+import { noUsage, type Usage } from '../../../kit/canonical/usage.ts'
 import { itemsOf } from './items.ts'
 import { amountsOf } from './rates.ts'
 

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, expect, it, vi } from 'vitest'
-import type { JsonObject } from '../../../kernel/call/canonical.ts'
+import type { JsonObject } from '../../../kit/canonical/forms.ts'
 import { TokenCounter } from './counter.ts'
 import { TokenThread } from './thread.ts'
 

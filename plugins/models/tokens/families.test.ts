@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelRequest } from '../../../kernel/call/canonical.ts'
+import type { ModelRequest } from '../../../kit/canonical/forms.ts'
 import { question, weather } from '../../../test/weather.ts'
 import { countRequest } from './request.ts'
 import { encodingOf } from './tokenizer.ts'

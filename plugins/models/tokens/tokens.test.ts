@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ModelRequest } from '../../../kernel/call/canonical.ts'
+import type { ModelRequest } from '../../../kit/canonical/forms.ts'
 import { question, weather } from '../../../test/weather.ts'
 import { imageTokens } from './images.ts'
 import { countRequest } from './request.ts'

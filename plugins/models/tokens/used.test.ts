@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
-import type { Completion } from '../../../kernel/call/canonical.ts'
-import { noUsage } from '../../../kernel/call/usage.ts'
+import type { Completion } from '../../../kit/canonical/forms.ts'
+import { noUsage } from '../../../kit/canonical/usage.ts'
 import { TokenCounter } from './counter.ts'
 
 const counter = new TokenCounter()

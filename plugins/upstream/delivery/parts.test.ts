@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ModelRequest } from '../../../kernel/call/canonical.ts'
 import { WholeReply } from '../../../kernel/call/reply.ts'
+import type { ModelRequest } from '../../../kit/canonical/forms.ts'
 import { translation } from '../../../test/translation.ts'
 import openai from '../../openai/manifest.json' with { type: 'json' }
 import { forEachPart, joined, partsOf } from './parts.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../kernel/call/canonical.ts'
+import type { JsonObject } from '../../../kit/canonical/forms.ts'
 import { closedSchema } from './closed-schema.ts'
 
 const closed: JsonObject = {

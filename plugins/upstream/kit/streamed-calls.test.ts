@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Assembler } from '../../../kernel/stream/assemble.ts'
+import { Assembler } from '../../../kit/canonical/assemble.ts'
 import { argumentsText, StreamedCalls } from './streamed-calls.ts'
 
 interface Call {

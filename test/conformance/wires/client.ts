@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../kernel/call/canonical.ts'
+import type { JsonObject } from '../../../kit/canonical/forms.ts'
 
 /** What can be asked of a model, in no wire's words. */
 export interface Ask {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CallSettled } from '../../../../kernel/call/outcome.ts'
 import type { Trace } from '../../../../kernel/call/trace.ts'
-import { located } from '../../../../kernel/discovery/loader.ts'
+import { withPlace } from '../../../../kernel/discovery/loader.ts'
 import { explain } from '../../../../kit/explain.ts'
 import { ask } from '../../../../test/ask.ts'
 import { bareChain } from '../../../../test/bare.ts'
@@ -97,7 +97,7 @@ export class TriedGateway {
       const answer = await ask(this.#gateway, { path, headers, body: sample.body(mode) })
       const trace = await Promise.race([settled.promise, sleep(answer.status < 400 ? traceMs : traceMs / 10)])
       const failures = this.#thrown.map(async ({ hook, error }) => {
-        const told = plugin?.found.entry ? await located(error, plugin.found.entry) : error
+        const told = plugin?.found.entry ? await withPlace(error, plugin.found.entry) : error
         return `${hook}: ${explain(told)}`
       })
       return {
