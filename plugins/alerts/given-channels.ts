@@ -7,12 +7,15 @@ const pagerdutyUrl = 'https://events.pagerduty.com/v2/enqueue'
 const keyForm = /^[\w-]{8,200}$/
 const shownOfKey = 4
 
-type Parts = Pick<Context<unknown>, 'find' | 'use'>
+export interface ChannelParts extends Pick<Context<unknown>, 'find' | 'use'> {
+  /** Whether there is such a webhook, where others count than those that there are now. */
+  readonly hasWebhook?: (id: string) => boolean
+}
 type Given = Pick<RuleChange, 'channels' | 'channel' | 'action' | 'channel_config'>
 
 /** The channels of an input in any of its forms; undefined where it says nothing of them. Throws a bad request that names the field. */
 export async function givenChannels(
-  parts: Parts,
+  parts: ChannelParts,
   given: Given,
   before: readonly ChannelRow[] = [],
 ): Promise<ChannelRow[] | undefined> {
@@ -45,7 +48,7 @@ function listOf({ channels, channel, action, channel_config: config }: Given): C
 }
 
 async function rowOf(
-  { find, use }: Parts,
+  { find, use, hasWebhook }: ChannelParts,
   { type, target = null, url }: ChannelInput,
   names: { readonly type: string; readonly target: string },
   before: readonly ChannelRow[],
@@ -64,7 +67,7 @@ async function rowOf(
     case 'webhook':
       if (target === null) return { type, target, url: null }
       if (/^https?:/i.test(target)) return { type, target, url: addressOf(target, at) }
-      if (!(await find(WebhookSender)?.has(target))) throw refused(at, `there is no webhook ${target}.`)
+      if (!(await (hasWebhook?.(target) ?? find(WebhookSender)?.has(target)))) throw noWebhook(target, at)
       return { type, target, url: null }
     case 'slack':
     case 'discord':
@@ -85,6 +88,8 @@ function addressOf(target: string, at: string): string {
   if (data === undefined) throw refused(at, `${error?.issues[0]?.message ?? 'must be an address'}.`)
   return data
 }
+
+export const noWebhook = (id: string, at: string) => refused(at, `there is no webhook ${id}.`)
 
 const refused = (param: string, message: string) =>
   badRequest(`body ${param.replaceAll('.', ' › ')}: ${message}`, { param })

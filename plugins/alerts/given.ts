@@ -1,22 +1,20 @@
-import { badRequest, type Context, newId } from '#kernel'
-import { givenChannels } from './given-channels.ts'
+import { badRequest, newId } from '#kernel'
+import { type ChannelParts, givenChannels } from './given-channels.ts'
 import type { RuleChange, RuleInput } from './input.ts'
 import { metricOf } from './metrics.ts'
 import type { RuleRow } from './rule-fields.ts'
 
-type Parts = Pick<Context<unknown>, 'find' | 'use'>
-
 const usualWindow = 300
 
 /** The row of a new rule. */
-export async function ruleOf(parts: Parts, input: RuleInput): Promise<RuleRow> {
+export async function ruleOf(parts: ChannelParts, input: RuleInput): Promise<RuleRow> {
   const now = new Date().toISOString()
   return { id: newId('al_'), ...(await ruleFields(parts, input)), created_at: now, updated_at: now }
 }
 
 /** What a rule says; keys of its channels are those of the rule before where the input shows only their ends. */
 export async function ruleFields(
-  parts: Parts,
+  parts: ChannelParts,
   input: RuleInput,
   before?: RuleRow,
 ): Promise<Omit<RuleRow, 'id' | 'created_at' | 'updated_at'>> {
@@ -37,7 +35,7 @@ export async function ruleFields(
 }
 
 /** The row after a change. */
-export async function changedRule(parts: Parts, row: RuleRow, change: RuleChange): Promise<RuleRow> {
+export async function changedRule(parts: ChannelParts, row: RuleRow, change: RuleChange): Promise<RuleRow> {
   const {
     window,
     channels,

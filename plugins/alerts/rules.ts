@@ -1,6 +1,7 @@
-import { type Collection, type Context, notFound } from '#kernel'
+import { type Collection, type Context, type Forms, notFound, type PortableSection } from '#kernel'
 import { changed, followRows, rowSection } from '#kit'
 import { ruleFields } from './given.ts'
+import { noWebhook } from './given-channels.ts'
 import { ruleInput } from './input.ts'
 import { type ChannelRow, type RuleRow, ruleRow } from './rule-fields.ts'
 
@@ -14,12 +15,14 @@ export class Rules {
 
   constructor({ store, section, find, use }: Pick<Context<unknown>, 'store' | 'section' | 'find' | 'use'>) {
     this.rows = store.collection('rules', { schema: ruleRow })
-    this.set = section(
-      rowSection<RuleRow>({
+    const asSection: PortableSection<RuleRow> = {
+      ...rowSection<RuleRow>({
         name: 'alerts',
         rows: this.rows,
         most: mostRules,
-        fieldsOf: (form, before) => ruleFields({ find, use }, changed({}, form, ruleInput), before),
+        // A document may bring the webhook beside the rule.
+        fieldsOf: (form, before) =>
+          ruleFields({ find, use, hasWebhook: () => true }, changed({}, form, ruleInput), before),
         formOf: ({ channels, ...fields }) => ({ ...fields, channels: channels.map(channelForm) }),
         withheld: ({ channels }) =>
           channels.flatMap(({ key }, place) => (key === undefined ? [] : [`channels.${place}.target`])),
@@ -28,7 +31,9 @@ export class Rules {
           channels: channels.map(({ key: _, ...channel }) => channel),
         }),
       }),
-    ) as Rules['set']
+      fits: demandWebhooks,
+    }
+    this.set = section(asSection) as Rules['set']
   }
 
   /** Hands over every rule, and then every change. Returns what ends that. */
@@ -42,6 +47,13 @@ export class Rules {
     if (!found) throw notFound(`There is no alert rule ${id}.`, { param: 'id' })
     return found
   }
+}
+
+/** Throws a bad request for a channel that names a webhook which is not there once all this is set. */
+function demandWebhooks({ channels }: RuleRow, { webhooks = {} }: Forms): void {
+  for (const [i, { type, target, url }] of channels.entries())
+    if (type === 'webhook' && url === null && target !== null && !Object.hasOwn(webhooks, target))
+      throw noWebhook(target, `channels.${i}.target`)
 }
 
 /** A channel as an input has it, with the end of a key only. */

@@ -31,11 +31,18 @@ function walk(current: unknown, incoming: unknown, path: string, found: Differen
 
 export const risks = ['none', 'low', 'high'] as const
 
-/** Sections that say where prompts go, who may do what, and what is held back. */
-const weighty: ReadonlySet<string> = new Set(['providers', 'routes', 'plugins', 'guardrails', 'policies'])
+/** Sections that say where prompts and events go, who may do what, and what is held back. */
+const weighty: ReadonlySet<string> = new Set([
+  'providers',
+  'routes',
+  'plugins',
+  'guardrails',
+  'policies',
+  'webhooks',
+])
 
 /**
- * How carefully differences are to be read: high for what leads prompts elsewhere, for what guards them, and for everything that
+ * How carefully differences are to be read: high for what leads prompts or events elsewhere, for what guards them, and for everything that
  * is switched off or goes.
  */
 export function riskOf({ changes, additions, removals }: Differences): (typeof risks)[number] {

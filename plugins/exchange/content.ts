@@ -4,29 +4,59 @@ import type { VersionRow } from './shapes.ts'
 
 type Values = Readonly<Record<string, string | number | boolean>>
 
+interface SecretFields {
+  /** A secret of service.yaml may be named in their place. */
+  readonly named: readonly string[]
+  /** They are set by an admin alone. */
+  readonly own: readonly string[]
+}
+
+/** The fields of forms that may be secret. */
+const secretFields: Readonly<Record<string, SecretFields>> = {
+  providers: { named: ['api_key'], own: ['keys', 'headers'] },
+  webhooks: { named: ['routing_key'], own: ['headers'] },
+}
+
+type Form = Readonly<Record<string, unknown>>
+
+/** Each form that may have secrets, with these fields. */
+const secretForms = (content: Forms) =>
+  Object.entries(secretFields).flatMap(([section, { named, own }]) =>
+    Object.entries(content[section] ?? {}).map(([key, form]) => ({
+      section,
+      key,
+      form: (form ?? {}) as Form,
+      named,
+      own,
+    })),
+  )
+
 /** Throws a bad request for content that has a secret itself. */
 export function refuseSecrets(content: Forms): void {
-  for (const [name, form] of Object.entries(content.providers ?? {})) {
-    const { api_key, keys, headers } = (form ?? {}) as Readonly<Record<string, unknown>>
-    const at = `content.providers.${name}`
-    for (const [field, value] of Object.entries({ keys, headers }))
-      if (value !== undefined)
-        throw badRequest(`${at}.${field}: they may be secret, and are set for the provider itself.`, {
-          param: `${at}.${field}`,
-        })
-    if (api_key !== undefined && secretOf(api_key) === undefined)
-      throw badRequest(
-        `${at}.api_key: no key is kept here; write {"secret": "NAME"}, a secret of service.yaml.`,
-        {
-          param: `${at}.api_key`,
-        },
-      )
+  for (const { section, key, form, named, own } of secretForms(content)) {
+    const at = (field: string): string => `content.${section}.${key}.${field}`
+    for (const field of own)
+      if (form[field] !== undefined)
+        throw badRequest(
+          `${at(field)}: they may be secret, and are set for the ${section.slice(0, -1)} itself.`,
+          {
+            param: at(field),
+          },
+        )
+    for (const field of named)
+      if (form[field] !== undefined && secretOf(form[field]) === undefined)
+        throw badRequest(
+          `${at(field)}: no key is kept here; write {"secret": "NAME"}, a secret of service.yaml.`,
+          {
+            param: at(field),
+          },
+        )
   }
 }
 
 /**
- * The part of content that can be judged before it is installed: without forms that variables fill, and without those of plugins
- * that `isHere` does not know, which may be elsewhere. Every section is in it.
+ * The part of content that can be judged before it is installed: without forms that variables fill, without webhooks that need a
+ * secret, and without forms of plugins that `isHere` does not know, which may be elsewhere. Every section is in it.
  */
 export function judgeable(
   { content, variables }: Pick<VersionRow, 'content' | 'variables'>,
@@ -36,9 +66,15 @@ export function judgeable(
   const isFixed = (form: unknown): boolean => isDeepStrictEqual(withValues(form, blanks), form)
   const isKnown = (section: string, key: string): boolean =>
     !ofPlugins.has(section) || isHere(key.split('/')[0]!)
+  const lacks = (section: string, form: unknown): boolean =>
+    section === 'webhooks' && secretOf((form as Form | null)?.routing_key) !== undefined
   const kept = Object.entries(content).map(([section, forms]) => [
     section,
-    Object.fromEntries(Object.entries(forms).filter(([key, form]) => isFixed(form) && isKnown(section, key))),
+    Object.fromEntries(
+      Object.entries(forms).filter(
+        ([key, form]) => isFixed(form) && isKnown(section, key) && !lacks(section, form),
+      ),
+    ),
   ])
   return filled(Object.fromEntries(kept) as Forms, {}, {})
 }
@@ -50,8 +86,8 @@ const ofPlugins: ReadonlySet<string> = new Set(['modules', 'bindings', 'plugins'
 export const secretsOf = ({ content, requires }: Pick<VersionRow, 'content' | 'requires'>): string[] => [
   ...new Set([
     ...(requires.secrets ?? []),
-    ...Object.values(content.providers ?? {}).flatMap(
-      (form) => secretOf((form as { api_key?: unknown } | null)?.api_key) ?? [],
+    ...secretForms(content).flatMap(({ form, named }) =>
+      named.flatMap((field) => secretOf(form[field]) ?? []),
     ),
   ]),
 ]
@@ -74,12 +110,17 @@ export function valuesOf(
 /** Content with values and secrets in place. A secret that is not there is left out, as its field then stays as it is. */
 export function filled(content: Forms, values: Values, secrets: Readonly<Record<string, string>>): Forms {
   const forms = withValues(content, values) as Record<string, Record<string, unknown>>
-  for (const [name, form] of Object.entries(forms.providers ?? {})) {
-    const { api_key, ...rest } = (form ?? {}) as Readonly<Record<string, unknown>>
-    const secret = secretOf(api_key)
-    if (secret === undefined) continue
-    const key = Object.hasOwn(secrets, secret) ? secrets[secret] : undefined
-    forms.providers![name] = { ...rest, ...(key !== undefined && { api_key: key }) }
+  for (const { section, key, form, named } of secretForms(forms)) {
+    const all = named.flatMap((field) => {
+      const name = secretOf(form[field])
+      return name === undefined
+        ? []
+        : [[field, Object.hasOwn(secrets, name) ? secrets[name] : undefined] as const]
+    })
+    if (all.length === 0) continue
+    const there = Object.fromEntries(all.filter(([, secret]) => secret !== undefined))
+    const rest = Object.entries(form).filter(([field]) => !all.some(([one]) => one === field))
+    forms[section]![key] = { ...Object.fromEntries(rest), ...there }
   }
   return forms
 }

@@ -22,7 +22,7 @@ const secretName = z
 
 const content = z.record(z.string().max(100), z.record(z.string().max(400), z.unknown())).meta({
   description:
-    'By section and key what it sets, as in GET /api/config/export. {{name}} in a text stands for a variable; {"secret": "NAME"} in place of a provider’s api_key for a secret of service.yaml.',
+    'By section and key what it sets, as in GET /api/config/export. {{name}} in a text stands for a variable; {"secret": "NAME"} in place of a provider’s api_key, or of the routing_key of a webhook, for a secret of service.yaml.',
 })
 
 export const requirements = z.strictObject({

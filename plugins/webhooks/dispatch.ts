@@ -1,5 +1,5 @@
 import { type Context, type JobQueue, Jobs } from '#kernel'
-import { persist } from '#kit'
+import { detach, persist } from '#kit'
 import type { Deliveries } from './deliveries.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 import { withRoutingKey } from './formats.ts'
@@ -57,7 +57,9 @@ export class Dispatch {
     this.#outcomes = new Outcomes(context, { webhooks, deliveries, retries: this.#retries, pauseMs })
     own(() => this.#stopped.abort())
     const isFirstThread = askFirstThread('sends', () => true)(undefined) === true
-    if (isFirstThread) whenLive(async () => own(await this.#begin()))
+    if (!isFirstThread) return
+    own(webhooks.rows.watch(({ id, row }) => row ?? detach('webhooks', deliveries.erase(id))))
+    whenLive(async () => own(await this.#begin()))
   }
 
   /** When a delivery is tried next, in milliseconds since the epoch; undefined before its first attempt and after its last. */

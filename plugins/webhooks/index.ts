@@ -9,6 +9,7 @@ import { prune } from './pruning.ts'
 import { addDeliveryRoutes } from './routes/deliveries.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
 import { senderOf } from './sender.ts'
+import { Subscriptions } from './subscriptions.ts'
 import { WebhookTest } from './test-event.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -26,6 +27,7 @@ export default defineArea({
     const { store, memory, own, use, onAny, event, every, personal, provide, settings } = context
     event(WebhookTest)
     const webhooks = new Webhooks(store, () => use(kernelServices.secrets))
+    const subscriptions = new Subscriptions(context, webhooks)
     own(await webhooks.load())
     const deliveries = new Deliveries(store, webhooks, () => use(kernelServices.secrets))
     const dispatch = new Dispatch(context, {
@@ -41,7 +43,7 @@ export default defineArea({
     personal(
       personalOfUsers({ count: (id) => ofUsers.count(id), erase: (id) => ofUsers.erase(id) }, ['request']),
     )
-    addWebhookRoutes(context, webhooks, deliveries)
+    addWebhookRoutes(context, { webhooks, subscriptions, deliveries })
     addDeliveryRoutes(context, webhooks, deliveries, dispatch)
   },
 })

@@ -11,6 +11,8 @@ export const webhookRow = z.object({
   events: z.array(z.string()),
   enabled: z.boolean(),
   status: z.enum(['active', 'failing', 'disabled']),
+  /** Its receiver said that it is gone, which switched it off; an admin has it on. */
+  gone: z.boolean().optional(),
   format: z.enum(formats),
   /** JSON of the headers, encrypted. */
   headers: z.string().optional(),
@@ -20,6 +22,8 @@ export const webhookRow = z.object({
   /** Values that fields of the event's data must have. */
   filter: z.record(z.string(), z.array(z.union([z.string(), z.number(), z.boolean()]))),
   secret: z.string(),
+  /** Nobody was shown the secret, as a document made the webhook. */
+  unseen: z.boolean().optional(),
   /** The secret before it, which signs too until then. */
   former: z.object({ secret: z.string(), until: z.string() }).optional(),
   /** Deliveries that used up their attempts since the last success. */

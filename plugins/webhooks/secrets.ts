@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import type { Secrets } from '#kernel'
 import type { WebhookRow } from './rows.ts'
@@ -30,12 +31,22 @@ export class WebhookSecrets {
     return [this.#opened(secret), ...older]
   }
 
-  headersOf({ headers }: WebhookRow): Record<string, string> {
+  headersOf({ headers }: Pick<WebhookRow, 'headers'>): Record<string, string> {
     return headers === undefined ? {} : JSON.parse(this.#opened(headers))
   }
 
-  routingKeyOf({ routing_key: key }: WebhookRow): string {
+  routingKeyOf({ routing_key: key }: Pick<WebhookRow, 'routing_key'>): string {
     return key === undefined ? '' : this.#opened(key)
+  }
+
+  /** Whether a webhook has these headers; not so for what cannot be read any more. */
+  areHeaders(row: Pick<WebhookRow, 'headers'>, headers: object | undefined): boolean {
+    return headers !== undefined && isSame(() => this.headersOf(row), headers)
+  }
+
+  /** The same for its key of PagerDuty. */
+  isRoutingKey(row: Pick<WebhookRow, 'routing_key'> | undefined, key: string | undefined): boolean {
+    return key !== undefined && row !== undefined && isSame(() => this.routingKeyOf(row), key)
   }
 
   #opened(sealed: string): string {
@@ -44,5 +55,13 @@ export class WebhookSecrets {
     const text = this.#secrets().decrypt(sealed)
     this.#open.set(sealed, text)
     return text
+  }
+}
+
+function isSame(known: () => unknown, given: unknown): boolean {
+  try {
+    return isDeepStrictEqual(known(), given)
+  } catch {
+    return false
   }
 }

@@ -36,16 +36,6 @@ async function ensured(webhooks: Webhooks, owner: string, receiver: WebhookRecei
   const id = `wh_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`
   const known = await webhooks.rows.get(id)
   if (known) return known
-  const { row } = await webhooks.create({
-    name: `${owner}: ${new URL(url).host}`,
-    url,
-    format,
-    routing_key: routingKey,
-    events: [],
-    enabled: true,
-    headers: {},
-    filter: {},
-    kept: { id, owner },
-  })
-  return row
+  const name = `${owner}: ${new URL(url).host}`
+  return webhooks.keep({ id, owner, name, url, format, routing_key: routingKey })
 }

@@ -1,29 +1,22 @@
-import { type Collection, newId, notFound, type Secrets, type Store, type Transaction } from '#kernel'
+import { type Collection, notFound, type Secrets, type Store, type Transaction } from '#kernel'
 import { followRows } from '#kit'
 import type { Format } from './formats.ts'
 import { type WebhookRow, webhookRow } from './rows.ts'
+import { isSaidOn, switched } from './said.ts'
 import { WebhookSecrets } from './secrets.ts'
 import { newSecret } from './signing.ts'
 
-/** The settings of a webhook, as an admin gives them. */
-export interface WebhookInput {
+/** An address that a plugin sends to, which knows it by this id. */
+interface KeptAddress {
+  readonly id: string
+  readonly owner: string
   readonly name: string
   readonly url: string
-  readonly events: readonly string[]
-  readonly enabled: boolean
   readonly format: Format
-  readonly headers: Readonly<Record<string, string>>
   readonly routing_key: string | undefined
-  readonly filter: WebhookRow['filter']
-  /** Given for one that a plugin keeps, which knows it by this id. */
-  readonly kept?: { readonly id: string; readonly owner: string }
 }
 
-type WebhookChange = Partial<Omit<WebhookInput, 'kept' | 'routing_key'>> & {
-  readonly routing_key?: string | null
-}
-
-/** The subscriptions, on disk and, for each event that happens, in memory. */
+/** The webhooks, on disk and, for each event that happens, in memory; with what came of their deliveries. */
 export class Webhooks {
   readonly rows: Collection<WebhookRow>
   readonly secrets: WebhookSecrets
@@ -53,55 +46,29 @@ export class Webhooks {
     return found
   }
 
-  /** A new webhook and its secret, which is not shown again. */
-  async create({
-    headers,
-    routing_key,
-    kept,
-    ...given
-  }: WebhookInput): Promise<{ row: WebhookRow; secret: string }> {
+  /** A webhook that a plugin sends to. */
+  async keep({ routing_key: key, ...given }: KeptAddress): Promise<WebhookRow> {
     const at = new Date().toISOString()
-    const secret = newSecret()
     const row: WebhookRow = {
       ...given,
-      id: kept?.id ?? newId('wh_'),
-      ...(kept && { owner: kept.owner }),
-      events: [...given.events],
-      status: given.enabled ? 'active' : 'disabled',
-      ...this.secrets.sealHeaders(headers),
-      ...(routing_key !== undefined && { routing_key: this.secrets.seal(routing_key) }),
-      secret: this.secrets.seal(secret),
-      consecutive_failures: 0,
+      events: [],
+      header_names: [],
+      filter: {},
+      ...(key !== undefined && { routing_key: this.secrets.seal(key) }),
+      secret: this.secrets.seal(newSecret()),
+      ...switched(true),
       created_at: at,
       updated_at: at,
     }
     await this.rows.put(row.id, row)
-    return { row, secret }
-  }
-
-  /** Absent fields stay; null clears a key. */
-  change(id: string, { headers, routing_key, enabled, ...given }: WebhookChange): Promise<WebhookRow> {
-    const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-    return this.#update(id, ({ headers: kept, routing_key: key, ...row }) => ({
-      ...row,
-      ...(headers ? this.secrets.sealHeaders(headers) : kept !== undefined && { headers: kept }),
-      ...(routing_key === undefined && key !== undefined && { routing_key: key }),
-      ...(routing_key && { routing_key: this.secrets.seal(routing_key) }),
-      ...said,
-      ...(enabled !== undefined && enabled !== row.enabled && switched(enabled)),
-    }))
-  }
-
-  /** Has it get events again, as if it had never failed. */
-  enable(id: string): Promise<WebhookRow> {
-    return this.#update(id, (row) => ({ ...row, ...switched(true) }))
+    return row
   }
 
   /** Gives it a new secret; the one before signs too for so many seconds. */
   async rotate(id: string, graceS: number): Promise<{ row: WebhookRow; secret: string }> {
     const secret = newSecret()
     const until = new Date(Date.now() + graceS * 1000).toISOString()
-    const row = await this.#update(id, ({ former: _, ...now }) => ({
+    const row = await this.update(id, ({ former: _, unseen: _unseen, ...now }) => ({
       ...now,
       secret: this.secrets.seal(secret),
       ...(graceS > 0 && { former: { secret: now.secret, until } }),
@@ -130,10 +97,13 @@ export class Webhooks {
 
   /** Switches off what says that its address is gone, unless it has another one since. */
   retire(tx: Transaction, id: string, url: string): void {
-    tx.update(this.rows, id, (row) => (row?.url === url ? { ...row, ...switched(false) } : undefined))
+    tx.update(this.rows, id, (row) =>
+      row?.url === url ? { ...row, ...switched(false), gone: isSaidOn(row) } : undefined,
+    )
   }
 
-  async #update(id: string, change: (row: WebhookRow) => WebhookRow): Promise<WebhookRow> {
+  /** Changes its row. Throws a not found for no such webhook. */
+  async update(id: string, change: (row: WebhookRow) => WebhookRow): Promise<WebhookRow> {
     const updated_at = new Date().toISOString()
     const changed = await this.rows.update(id, (row) => row && { ...change(row), updated_at })
     if (!changed) throw noWebhook(id)
@@ -147,10 +117,4 @@ const isNoted = (row: WebhookRow | undefined, at: string): boolean =>
   row.status !== 'failing' &&
   (row.last_delivery_at ?? '').slice(0, 19) === at.slice(0, 19)
 
-const switched = (enabled: boolean): Pick<WebhookRow, 'enabled' | 'status' | 'consecutive_failures'> => ({
-  enabled,
-  status: enabled ? 'active' : 'disabled',
-  consecutive_failures: 0,
-})
-
-const noWebhook = (id: string) => notFound(`There is no webhook ${id}.`, { param: 'id' })
+export const noWebhook = (id: string) => notFound(`There is no webhook ${id}.`, { param: 'id' })

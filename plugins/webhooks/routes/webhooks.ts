@@ -1,75 +1,14 @@
 import { z } from 'zod'
-import { badRequest, type Context, conflict, kernelServices } from '#kernel'
-import { listed, listOf, listQuery, shown, storedPage, webAddress } from '#kit'
+import { type Context, conflict } from '#kernel'
+import { listed, listOf, listQuery, shown, storedPage } from '#kit'
 import type { Deliveries } from '../deliveries.ts'
+import { changeInput, demandKey, fields, wholeInput } from '../fields.ts'
 import { formats } from '../formats.ts'
-import { demandNames } from '../names.ts'
 import type { WebhookRow } from '../rows.ts'
+import type { Subscriptions } from '../subscriptions.ts'
 import type { Webhooks } from '../webhooks.ts'
 
 const time = z.string().meta({ format: 'date-time' })
-
-/** Names of headers that are the gateway's own, and those that are about a connection. */
-const reserved =
-  /^(webhook-|x-webhook-signature$|content-|host$|expect$|connection$|proxy-connection$|keep-alive$|upgrade$|te$|trailer$|transfer-encoding$)/i
-
-const fields = {
-  name: z.string().trim().min(1).max(200),
-  url: webAddress,
-  events: z.array(z.string().min(1).max(100)).min(1).max(100).meta({
-    description:
-      'Names of events, globs, or * for all. An event that has two names goes out under the one given.',
-  }),
-  enabled: z.boolean(),
-  format: z.enum(formats),
-  headers: z
-    .record(
-      z.string().regex(/^[\w-]{1,100}$/),
-      z
-        .string()
-        .max(2000)
-        .regex(/^[\t\x20-\x7e]*$/),
-    )
-    .refine((headers) => Object.keys(headers).length <= 20, 'at most 20 headers')
-    .refine(
-      (headers) => !Object.keys(headers).some((name) => reserved.test(name)),
-      'a header is the gateway’s own',
-    )
-    .refine(
-      (headers) =>
-        new Set(Object.keys(headers).map((name) => name.toLowerCase())).size === Object.keys(headers).length,
-      'a header is there twice, as letter case does not matter',
-    )
-    .meta({ description: 'Headers of each message, kept encrypted; answers show their names only.' }),
-  routing_key: z
-    .string()
-    .min(1)
-    .max(200)
-    .meta({ description: 'Integration key of PagerDuty, kept encrypted.' }),
-  filter: z
-    .record(z.string().max(100), z.array(z.union([z.string().max(500), z.number(), z.boolean()])).max(100))
-    .meta({ description: 'Values that fields of the data must have, by the name of the field.' }),
-}
-
-const creation = z.strictObject({
-  ...fields,
-  enabled: fields.enabled.default(true),
-  format: fields.format.default('json'),
-  headers: fields.headers.default({}),
-  routing_key: fields.routing_key.optional(),
-  filter: fields.filter.default({}),
-})
-
-const change = z.strictObject({
-  name: fields.name.optional(),
-  url: fields.url.optional(),
-  events: fields.events.optional(),
-  enabled: fields.enabled.optional(),
-  format: fields.format.optional(),
-  headers: fields.headers.nullable().optional(),
-  routing_key: fields.routing_key.nullable().optional(),
-  filter: fields.filter.nullable().optional(),
-})
 
 const webhook = z.object({
   id: z.string(),
@@ -86,6 +25,10 @@ const webhook = z.object({
   format: z.enum(formats),
   headers: z.array(z.string()).meta({ description: 'Names of its headers.' }),
   filter: fields.filter,
+  secret_shown: z.boolean().meta({
+    description:
+      'Whether anybody was shown its secret. Of a webhook that an import made nobody was: rotate it.',
+  }),
   consecutive_failures: z.int(),
   last_delivery_at: time.nullable().meta({ description: 'Exact to the second.' }),
   created_at: time,
@@ -100,22 +43,23 @@ const itemOf = (row: WebhookRow): z.infer<typeof webhook> => ({
   ...row,
   owner: row.owner ?? null,
   headers: row.header_names,
+  secret_shown: !row.unseen,
   last_delivery_at: row.last_delivery_at ?? null,
 })
 
 export const params = z.strictObject({ id: z.string().max(100) })
 
+interface WebhookParts {
+  readonly webhooks: Webhooks
+  readonly subscriptions: Subscriptions
+  readonly deliveries: Deliveries
+}
+
 /** Webhooks, for admins: they get everybody's events. */
 export function addWebhookRoutes(
-  { route, use }: Context<unknown>,
-  webhooks: Webhooks,
-  deliveries: Deliveries,
+  { route }: Context<unknown>,
+  { webhooks, subscriptions, deliveries }: WebhookParts,
 ): void {
-  const declared = () =>
-    use(kernelServices.events)
-      .list()
-      .map(({ type }) => type)
-
   route({
     method: 'get',
     path: '/api/webhooks',
@@ -134,13 +78,13 @@ export function addWebhookRoutes(
     path: '/api/webhooks',
     access: 'admin',
     summary: 'Create a webhook; the answer shows its secret once',
-    body: creation,
+    body: wholeInput,
     status: 201,
     returns: withSecret,
-    async handle({ body }) {
-      demandNames(body.events, declared())
+    throws: [409],
+    async handle({ body, ...by }) {
       demandKey(body.format, body.routing_key)
-      const { row, secret } = await webhooks.create({ ...body, routing_key: body.routing_key })
+      const { row, secret } = await subscriptions.create(body, by)
       return { ...itemOf(row), secret }
     },
   })
@@ -161,22 +105,14 @@ export function addWebhookRoutes(
     access: 'admin',
     summary: 'Change a webhook; what is absent stays',
     params,
-    body: change,
+    body: changeInput,
     returns: webhook,
-    async handle({ params: { id }, body }) {
-      if (body.events) demandNames(body.events, declared())
+    throws: [409],
+    async handle({ params: { id }, body, ...by }) {
       const before = await webhooks.find(id)
       const key = body.routing_key === undefined ? before.routing_key : body.routing_key
       demandKey(body.format ?? before.format, key)
-      const { headers, filter, ...rest } = body
-      const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
-      return itemOf(
-        await webhooks.change(id, {
-          ...given,
-          ...(headers !== undefined && { headers: headers ?? {} }),
-          ...(filter !== undefined && { filter: filter ?? {} }),
-        }),
-      )
+      return itemOf(await subscriptions.change(id, body, by))
     },
   })
 
@@ -188,11 +124,11 @@ export function addWebhookRoutes(
     params,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [409],
-    async handle({ params: { id } }) {
+    async handle({ params: { id }, ...by }) {
       const { owner } = await webhooks.find(id)
       if (owner !== undefined)
         throw conflict(`This webhook is kept for ${owner}, and goes with its last delivery.`, { param: 'id' })
-      await webhooks.rows.delete(id)
+      await subscriptions.remove(id, by)
       await deliveries.erase(id)
       return { deleted: true as const, id }
     },
@@ -205,7 +141,8 @@ export function addWebhookRoutes(
     summary: 'Switch a webhook on again, and forget its failures',
     params,
     returns: webhook,
-    handle: async ({ params: { id } }) => itemOf(await webhooks.enable(id)),
+    throws: [409],
+    handle: async ({ params: { id }, ...by }) => itemOf(await subscriptions.enable(id, by)),
   })
 
   route({
@@ -225,11 +162,4 @@ export function addWebhookRoutes(
       return { ...itemOf(row), secret }
     },
   })
-}
-
-function demandKey(format: string, key: string | null | undefined): void {
-  if (format === 'pagerduty' && key == null)
-    throw badRequest('body routing_key: the format pagerduty needs an integration key.', {
-      param: 'routing_key',
-    })
 }
