@@ -116,7 +116,7 @@ test('an update, a rollback and a remove that are killed are done or are not', a
 
 describe('a remove that is killed as it forgets settings', () => {
   /** So many that it takes a while to forget them. */
-  const bindings = Array.from({ length: 2000 }, (_, number) => `shout/${number}`)
+  const bindings = Array.from({ length: 5000 }, (_, number) => `shout/${number}`)
   const dataDir = () => path.join(folder, 'data')
   const settingsOf = (engine: Engine) =>
     engine.namespace('kernel').collection('settings', { schema: storedSetting })
