@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../kernel/call/call.ts'
-import type { Awaitable } from '../kit/continue-with.ts'
+import type { Awaitable } from '../kit/work/continue-with.ts'
 import type { Collection } from '../storage/index.ts'
 import { hashOf, isMadeHere, keyStatus } from './key.ts'
 import type { Keys } from './keys.ts'

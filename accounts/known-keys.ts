@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../kernel/call/call.ts'
 import { atMost } from '../kit/at-most.ts'
-import { networkOf } from '../kit/ip-ranges.ts'
+import { networkOf } from '../kit/http/ip-ranges.ts'
 
 /** A key that was looked up, and whose it is. */
 export interface Known {

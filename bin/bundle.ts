@@ -20,7 +20,7 @@ const entries = [
  * Threads that take little of the gateway. Each is a file of its own with just that: a chunk that it shared would bring what the others
  * in it need, and the thread would have it in memory once more.
  */
-const small = ['kit/schema-worker.ts', 'network/posting.ts', 'plugins/trust/ledger/linking/worker.ts']
+const small = ['kit/json/schema-worker.ts', 'network/posting.ts', 'plugins/trust/ledger/linking/worker.ts']
 
 /** Folders with files beside the code, which it reads at the place where its source has them. */
 const withAssets = ['bin/cli', 'kernel', 'kit', 'modules', 'plugins']

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isIpRange } from '../kit/ip-ranges.ts'
+import { isIpRange } from '../kit/http/ip-ranges.ts'
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Rest}`
   ? `${Head}${Capitalize<Camel<Rest>>}`

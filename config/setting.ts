@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { whenSchema } from '../kit/when.ts'
+import { whenSchema } from '../kit/calls/when.ts'
 
 /** The settings that every plugin has for the operator, apart from the plugin's own. */
 export const settingFields = {

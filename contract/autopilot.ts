@@ -1,7 +1,7 @@
 import type { Call } from '../kernel/call/call.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
 import { guardedToken } from '../kernel/token.ts'
-import type { Awaitable } from '../kit/continue-with.ts'
+import type { Awaitable } from '../kit/work/continue-with.ts'
 import type { Candidate } from './routing.ts'
 
 /** The model that a call goes to. Whoever made it knows more of it: hand it back as it came. */

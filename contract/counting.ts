@@ -1,5 +1,5 @@
 import { guardedToken } from '../kernel/token.ts'
-import type { Awaitable } from '../kit/continue-with.ts'
+import type { Awaitable } from '../kit/work/continue-with.ts'
 
 /** How much there may be of something. Amounts are whole numbers: calls, tokens, nano-dollars. */
 export type Limit =

@@ -96,14 +96,11 @@ export { kernelServices, type PluginData, type Runtime, type StoreState } from '
 export type { Filter, Out } from '../kernel/stream/filter.ts'
 export { ThreadEnded } from '../kernel/threads/threads.ts'
 export { guardedToken, type Token, token } from '../kernel/token.ts'
-export { Cancel } from '../kit/cancel.ts'
+export { type Condition, type When, whenSchema } from '../kit/calls/when.ts'
 export { Chunk } from '../kit/canonical/chunk.ts'
 export type * from '../kit/canonical/forms.ts'
 export type { TextLocation } from '../kit/canonical/text-location.ts'
 export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from '../kit/canonical/usage.ts'
-export { Cohort } from '../kit/cohort.ts'
-export type { Awaitable } from '../kit/continue-with.ts'
-export { type Countdown, Countdowns } from '../kit/countdown.ts'
 export type { UpstreamFault } from '../kit/errors.ts'
 export {
   badRequest,
@@ -127,9 +124,12 @@ export {
   unauthorized,
   unavailable,
 } from '../kit/errors.ts'
-export { HookFault } from '../kit/hook-fault.ts'
 export { newId, secretToken } from '../kit/id.ts'
-export { type Condition, type When, whenSchema } from '../kit/when.ts'
+export { Cancel } from '../kit/work/cancel.ts'
+export { Cohort } from '../kit/work/cohort.ts'
+export type { Awaitable } from '../kit/work/continue-with.ts'
+export { type Countdown, Countdowns } from '../kit/work/countdown.ts'
+export { HookFault } from '../kit/work/hook-fault.ts'
 export type {
   Bodies,
   BodiesOptions,

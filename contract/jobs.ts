@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Context } from '../kernel/contract/context.ts'
 import { guardedToken } from '../kernel/token.ts'
-import type { Awaitable } from '../kit/continue-with.ts'
+import type { Awaitable } from '../kit/work/continue-with.ts'
 import type { Page, PageOptions, Transaction } from '../storage/index.ts'
 
 /** How a job stands. It waits for its time, for a signal, for room, or for a plugin that runs jobs of its kind. */

@@ -7,7 +7,7 @@ import type {
   PluginDefinition as AnyPlugin,
   Settings,
 } from '../kernel/contract/plugin.ts'
-import type { Awaitable } from '../kit/continue-with.ts'
+import type { Awaitable } from '../kit/work/continue-with.ts'
 import type { Protocol } from './provider.ts'
 import type { Candidate } from './routing.ts'
 

@@ -1,7 +1,7 @@
 import type { Call } from '../kernel/call/call.ts'
 import type { Routing as CallRouting, Candidate as Place } from '../kernel/contract/routing.ts'
 import { guardedToken } from '../kernel/token.ts'
-import type { Awaitable } from '../kit/continue-with.ts'
+import type { Awaitable } from '../kit/work/continue-with.ts'
 import type { Capability } from './model-catalogue.ts'
 import type { Rates } from './pricing.ts'
 

@@ -1,7 +1,7 @@
 import type { Principal } from '../kernel/call/call.ts'
 import type { Subject } from '../kernel/contract/personal-data.ts'
 import { guardedToken, token } from '../kernel/token.ts'
-import type { Awaitable } from '../kit/continue-with.ts'
+import type { Awaitable } from '../kit/work/continue-with.ts'
 
 /**
  * Encrypts what a plugin stores about a person, under a key for that plugin and that person: AES-256-GCM with a key

@@ -1,6 +1,6 @@
 import type { Call } from '../kernel/call/call.ts'
 import { guardedToken, token } from '../kernel/token.ts'
-import type { Awaitable } from '../kit/continue-with.ts'
+import type { Awaitable } from '../kit/work/continue-with.ts'
 
 export const capScopes = ['user', 'key', 'project', 'tenant', 'service'] as const
 export type CapScope = (typeof capScopes)[number]

@@ -10,8 +10,8 @@ import { type SettingChange, settingChange } from '../config/setting.ts'
 import { load } from '../kernel/discovery/loader.ts'
 import { type Discovered, setupLimit } from '../kernel/discovery/manifest.ts'
 import { bindingId, bindingName } from '../kernel/plugin/plugin-record.ts'
-import { inTime } from '../kit/in-time.ts'
-import { jsonSchemaOf } from '../kit/json-schema.ts'
+import { jsonSchemaOf } from '../kit/json/json-schema.ts'
+import { inTime } from '../kit/work/in-time.ts'
 
 type Given = Pick<Config, 'modules' | 'sections' | 'source' | 'plugins'>
 

@@ -1,7 +1,7 @@
 import { type DestinationStream, pino } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Log } from '../kernel/log.ts'
-import { redactLine } from '../kit/log-redaction.ts'
+import { redactLine } from '../kit/detection/log-redaction.ts'
 import { forTerminal } from './terminal.ts'
 
 export interface LogOptions {

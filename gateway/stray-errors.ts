@@ -1,6 +1,6 @@
 import type { Log } from '../kernel/log.ts'
 import type { Plugin } from '../kernel/plugin/plugin-record.ts'
-import { contain } from '../kit/contain.ts'
+import { contain } from '../kit/work/contain.ts'
 
 interface StrayErrorParts {
   readonly log: Log

@@ -1,5 +1,5 @@
 import type { Relay } from '../kernel/plugin/relay.ts'
-import { HookFault } from '../kit/hook-fault.ts'
+import { HookFault } from '../kit/work/hook-fault.ts'
 
 /** The parts of a context that a worker lacks, and the reason why nothing stands in for each. */
 const absent = {

@@ -1,8 +1,8 @@
 import { Chunk } from '../kit/canonical/chunk.ts'
 import type { CompletionChunk } from '../kit/canonical/forms.ts'
 import { type GatewayError, internalError } from '../kit/errors.ts'
-import { HookFault } from '../kit/hook-fault.ts'
 import { readable } from '../kit/readable.ts'
+import { HookFault } from '../kit/work/hook-fault.ts'
 
 /** A chunk as it crosses: the other side parses a provider's event, unless it was parsed before, or is several. */
 interface ChunkView {

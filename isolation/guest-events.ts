@@ -8,8 +8,8 @@ import {
 } from '../kernel/events/happening.ts'
 import { type EventBus, Events, type EventType, type Occurrence } from '../kernel/events.ts'
 import type { Log } from '../kernel/log.ts'
-import { HookFault } from '../kit/hook-fault.ts'
-import { jsonSchemaOf } from '../kit/json-schema.ts'
+import { jsonSchemaOf } from '../kit/json/json-schema.ts'
+import { HookFault } from '../kit/work/hook-fault.ts'
 import type { Host } from './guest-calls.ts'
 
 type Listener<T> = (data: T, occurrence: Occurrence<T>) => unknown

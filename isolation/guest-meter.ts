@@ -1,5 +1,5 @@
 import { Meter } from '../kernel/chain/meter.ts'
-import { faultOf, HookFault } from '../kit/hook-fault.ts'
+import { faultOf, HookFault } from '../kit/work/hook-fault.ts'
 import { thrownOf } from '../workers/thrown.ts'
 import type { Host } from './guest-calls.ts'
 

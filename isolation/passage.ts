@@ -1,6 +1,6 @@
 import { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
 import type { Chunk } from '../kit/canonical/chunk.ts'
-import { HookFault } from '../kit/hook-fault.ts'
+import { HookFault } from '../kit/work/hook-fault.ts'
 import { Numbered, type Side } from './numbered.ts'
 import type { ReplyView } from './protocol.ts'
 

@@ -1,10 +1,10 @@
 import type { Attempt } from '../kernel/call/attempt.ts'
 import type { Call } from '../kernel/call/call.ts'
 import type { Outcome } from '../kernel/call/outcome.ts'
-import { over } from '../kit/cancel.ts'
+import { modelName } from '../kit/calls/model-name.ts'
 import type { ModelRequest } from '../kit/canonical/forms.ts'
-import { contain } from '../kit/contain.ts'
-import { modelName } from '../kit/model-name.ts'
+import { over } from '../kit/work/cancel.ts'
+import { contain } from '../kit/work/contain.ts'
 import { ShortLived } from '../storage/shared/short-lived.ts'
 import {
   type Addition,

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { HookFault } from '../kit/hook-fault.ts'
+import { HookFault } from '../kit/work/hook-fault.ts'
 import type { Transaction } from '../storage/index.ts'
 import { EventCatalogue } from './events/catalogue.ts'
 import { type EventActor, Happening, noOptions } from './events/happening.ts'

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { z } from 'zod'
-import type { Awaitable } from '../kit/continue-with.ts'
+import type { Awaitable } from '../kit/work/continue-with.ts'
 import type { Principal } from './call/call.ts'
 import type { EventShape, Wire } from './call/wire.ts'
 import type { AnswerForm, Answers } from './contract/answers.ts'

@@ -1,7 +1,7 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/references.ts'
-import type { Cohort } from '../kit/cohort.ts'
+import type { Cohort } from '../kit/work/cohort.ts'
 import type { Engine, StoredPart, StoreHealth } from '../storage/index.ts'
 import type { Personal } from './contract/personal-data.ts'
 import type { Secrets } from './contract/secrets.ts'

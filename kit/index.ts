@@ -6,56 +6,28 @@ export { filterStream } from '../kernel/stream/filter.ts'
 export { type Handlers, type Methods, RpcPort } from '../storage/shared/rpc-port.ts'
 export { SupervisedWorker } from '../workers/supervised-worker.ts'
 export { WorkerLost } from '../workers/supervision.ts'
-export { addNumbers } from './add-numbers.ts'
-export { answerCount } from './answer-count.ts'
-export { answeredRequest, answerKey, type Circle, circleOf } from './answer-key.ts'
-export { answerSharing } from './answer-sharing.ts'
-export { answerStructure, textStructure } from './answer-structure.ts'
-export { answerText } from './answer-text.ts'
-export { answerTexts } from './answer-texts.ts'
-export { type AnswerTokens, answerTokens } from './answer-tokens.ts'
+export { answerCount } from './answers/answer-count.ts'
+export { answeredRequest, answerKey, type Circle, circleOf } from './answers/answer-key.ts'
+export { answerSharing } from './answers/answer-sharing.ts'
+export { answerStructure, textStructure } from './answers/answer-structure.ts'
+export { answerText } from './answers/answer-text.ts'
+export { answerTexts } from './answers/answer-texts.ts'
+export { type AnswerTokens, answerTokens } from './answers/answer-tokens.ts'
+export { type CacheDirectives, cacheDirectives } from './answers/cache-directives.ts'
 export type { CacheEntry } from './answers/entry.ts'
 export { type AnswerFacts, ageS, KeptAnswers, type KeptAnswersOptions } from './answers/kept-answers.ts'
+export { isModelRefusal } from './answers/model-refusal.ts'
 export { isStorable, replayed, watched } from './answers/replay.ts'
 export { answerCacheFields } from './answers/settings.ts'
-export { type Assets, assets } from './assets.ts'
 export { atMost } from './at-most.ts'
-export { newAttempt } from './attempt.ts'
-export { type BodyOptions, rawBody, streamedBody, type Upload } from './body-forms.ts'
-export { type BodySeals, bodySeals, type Seal } from './body-seals.ts'
-export { byName, isGlob } from './by-name.ts'
-export { ByteRun } from './byte-run.ts'
-export { type CacheDirectives, cacheDirectives } from './cache-directives.ts'
-export { type Period, periodAt } from './calendar.ts'
-export { BudgetExceeded, CallBudget, type SettleClaim } from './call-budget.ts'
-export { type CostEstimate, estimateCost } from './call-cost.ts'
-export { callFigures } from './call-figures.ts'
-export { callParams } from './call-params.ts'
-export { callProblem } from './call-problem.ts'
-export { type CallStatus, callStatus, callStatuses } from './call-status.ts'
-export { Assembler } from './canonical/assemble.ts'
-export { finishChunk } from './canonical/chunk.ts'
-export { toChunks } from './canonical/chunks.ts'
-export { isSound, parseChunk } from './canonical/parse.ts'
-export { mapReplyTexts, mapRequestParameters, mapRequestTexts, requestTexts } from './canonical/texts.ts'
-export { canonicalJson, repairedJson } from './canonical-json.ts'
-export { capShare } from './cap-share.ts'
-export { changed, changeOf } from './change.ts'
-export {
-  type CharacterClass,
-  classes as characterClasses,
-  classOf as characterClassOf,
-} from './characters.ts'
-export { isCard, isIban, isLuhn } from './check-digits.ts'
-export { eventsOf, readChunks } from './chunk-events.ts'
-export { ChunkReader } from './chunk-reader.ts'
-export { CleanTexts } from './clean-texts.ts'
-export { Configurations } from './configurations.ts'
-export { contain, detach } from './contain.ts'
-export { type ContentWriter, writeContent } from './content-writer.ts'
-export { type Conversation, conversationOf } from './conversation.ts'
-export { countsAsRequest } from './counts-as-request.ts'
-export { type CutJson, cutJson } from './cut-json.ts'
+export { newAttempt } from './calls/attempt.ts'
+export { type CostEstimate, estimateCost } from './calls/call-cost.ts'
+export { callFigures } from './calls/call-figures.ts'
+export { callParams } from './calls/call-params.ts'
+export { callProblem } from './calls/call-problem.ts'
+export { type CallStatus, callStatus, callStatuses } from './calls/call-status.ts'
+export { type Conversation, conversationOf } from './calls/conversation.ts'
+export { countsAsRequest } from './calls/counts-as-request.ts'
 export {
   type DeferredCall,
   DeferredCalls,
@@ -63,27 +35,64 @@ export {
   deferCall,
   deferredCall,
   deferredResult,
-} from './deferred-call.ts'
-export { type Difference, differences, type Shape } from './difference.ts'
-export { type DryStep, dryRun } from './dry-run.ts'
-export { embed } from './embed.ts'
-export { endJob } from './end-job.ts'
-export { addEndRoutes, type EndedByClients } from './end-routes.ts'
-export { ensure } from './ensure.ts'
-export { eraseWithJobs } from './erase-jobs.ts'
-export { estimateTokens, estimatorOf, type TokenRates } from './estimate.ts'
-export { EventShape } from './event-shape.ts'
-export { expectedTokens } from './expected-tokens.ts'
-export { Expiry } from './expiry.ts'
-export { explainNext } from './explain-next.ts'
-export { factName } from './fact-name.ts'
-export { type FileAnswer, fileAnswer } from './file-answer.ts'
-export { type Finder, type Finding, findAll } from './find-all.ts'
-export { followRows } from './follow-rows.ts'
-export { isTooDeep, parseForeign } from './foreign-json.ts'
-export { type Form, formFinder, lookBehind, type Sign } from './form.ts'
-export { compileGlobs } from './globs.ts'
-export { type GuardrailPreset, guardrailPresets } from './guardrail-presets.ts'
+} from './calls/deferred-call.ts'
+export { type DryStep, dryRun } from './calls/dry-run.ts'
+export { embed } from './calls/embed.ts'
+export { estimateTokens, estimatorOf, type TokenRates } from './calls/estimate.ts'
+export { expectedTokens } from './calls/expected-tokens.ts'
+export { explainNext } from './calls/explain-next.ts'
+export { factName } from './calls/fact-name.ts'
+export { idempotencyKey } from './calls/idempotency-key.ts'
+export { instructionsAtStart } from './calls/instructions-at-start.ts'
+export { Learned, type LearnedOptions, type Learner } from './calls/learned.ts'
+export { mayPass } from './calls/may-pass.ts'
+export { type MessageContent, messageContent } from './calls/message-content.ts'
+export { messageTexts } from './calls/message-texts.ts'
+export { messageTokens } from './calls/message-tokens.ts'
+export { chatBody, completionBody, embeddingBody } from './calls/model-bodies.ts'
+export { type ModelName, modelName } from './calls/model-name.ts'
+export {
+  addingTo,
+  answeringFromMemory,
+  modelAskedAgain,
+  type PastCall,
+  pastCallOf,
+  repeatCall,
+  sourceUserOf,
+} from './calls/past-call.ts'
+export { eachPastCall, type PastCallsOptions } from './calls/past-calls.ts'
+export { permit } from './calls/permit.ts'
+export { type Priority, priorities, priorityOf } from './calls/priority.ts'
+export { allProtocolOptions, protocolOptions } from './calls/protocol-options.ts'
+export { protocolOptionsHooks } from './calls/protocol-options-hooks.ts'
+export { Race } from './calls/race.ts'
+export { contentFields, openDefaults } from './calls/request-defaults.ts'
+export { isOfRequest } from './calls/request-fault.ts'
+export { roughTokens } from './calls/rough-tokens.ts'
+export { type Sticky, stickies, stickyPlace } from './calls/sticky.ts'
+export { type StoredPrincipal, storedPrincipal, storePrincipal } from './calls/stored-principal.ts'
+export { type Summarising, summarise, summaryMessage } from './calls/summarise.ts'
+export { limitTokens, tokenLimit, tokenLimitFields } from './calls/token-limit.ts'
+export { createTeller, others } from './calls/told-apart.ts'
+export { type Judgement, type Verdict, verdictIn, verdictRequest } from './calls/verdict.ts'
+export { wantsProse } from './calls/wants-prose.ts'
+export { compileWhen } from './calls/when.ts'
+export { Assembler } from './canonical/assemble.ts'
+export { finishChunk } from './canonical/chunk.ts'
+export { toChunks } from './canonical/chunks.ts'
+export { isSound, parseChunk } from './canonical/parse.ts'
+export { mapReplyTexts, mapRequestParameters, mapRequestTexts, requestTexts } from './canonical/texts.ts'
+export { Configurations } from './configurations.ts'
+export { BudgetExceeded, CallBudget, type SettleClaim } from './costs/call-budget.ts'
+export { capShare } from './costs/cap-share.ts'
+export { mostCallUsd, nanoOf, usdOf } from './costs/money.ts'
+export { addRecentCost, dearestRecent, type RecentCosts } from './costs/recent-costs.ts'
+export { Reservation } from './costs/reservation.ts'
+export { isCard, isIban, isLuhn } from './detection/check-digits.ts'
+export { CleanTexts } from './detection/clean-texts.ts'
+export { type Finder, type Finding, findAll } from './detection/find-all.ts'
+export { type Form, formFinder, lookBehind, type Sign } from './detection/form.ts'
+export { type GuardrailPreset, guardrailPresets } from './detection/guardrail-presets.ts'
 export {
   type GuardrailRule,
   type GuardrailTarget,
@@ -94,9 +103,7 @@ export {
   hasOneSource,
   longestGuardrailMatch,
   oneSource,
-} from './guardrail-rule.ts'
-export { hasContent } from './has-content.ts'
-export { callsTool, HeldAnswer, type Judge } from './held-answer.ts'
+} from './detection/guardrail-rule.ts'
 export {
   type HiddenCharacter,
   type HiddenKind,
@@ -104,48 +111,79 @@ export {
   hiddenOpenFrom,
   hiddenReach,
   withoutHidden,
-} from './hidden-characters.ts'
-export { bucketOf, middleOf } from './histogram.ts'
-export { HourlyCounts } from './hourly-counts.ts'
-export { compileHours, type Hours, hoursSchema } from './hours.ts'
-export { idempotencyKey } from './idempotency-key.ts'
-export { inTurns } from './in-turns.ts'
-export { instructionsAtStart } from './instructions-at-start.ts'
-export { type Estimate, estimate, Mean, shareOf } from './interval.ts'
-export { IpRanges, isIpRange, networkOf } from './ip-ranges.ts'
-export { joinChunks } from './join.ts'
-export { jsonSchemaOf } from './json-schema.ts'
-export { jsonText } from './json-text.ts'
-export { KeptSets } from './kept-sets.ts'
-export { type LanguageDetector, languageDetector } from './language.ts'
-export { lastWords } from './last-words.ts'
-export { Learned, type LearnedOptions, type Learner } from './learned.ts'
-export { linesOf } from './lines.ts'
-export { Listening } from './listening.ts'
-export { listed, listOf, listQuery, shown, timeFilter } from './listing.ts'
+} from './detection/hidden-characters.ts'
+export { lastWords } from './detection/last-words.ts'
 export {
   lookAlikeFinder,
   lookAlikeReach,
   readAsLatin,
   styledFinder,
   withoutStyle,
-} from './look-alikes.ts'
-export { mapStrings } from './map-strings.ts'
-export { mayPass } from './may-pass.ts'
-export { type MessageContent, messageContent } from './message-content.ts'
-export { messageTexts } from './message-texts.ts'
-export { messageTokens } from './message-tokens.ts'
-export { chatBody, completionBody, embeddingBody } from './model-bodies.ts'
-export { type ModelName, modelName } from './model-name.ts'
-export { isModelRefusal } from './model-refusal.ts'
-export { mostCallUsd, nanoOf, usdOf } from './money.ts'
+} from './detection/look-alikes.ts'
+export { isPattern, patternFinder, patternSize, patternTest } from './detection/pattern.ts'
+export {
+  type PersonalFinding,
+  type PersonalType,
+  personalFinders,
+  personalReach,
+  personalRedactor,
+  personalTypes,
+} from './detection/personal-entities.ts'
+export { revealing } from './detection/revealing.ts'
+export { type RuleMatch, RuleSet, type RuleSpan } from './detection/rule-set.ts'
+export { patternSchema, spanFor, tagged } from './detection/text-guard.ts'
+export { type TextRule, textTargetOf } from './detection/text-rule.ts'
+export { toldNames } from './detection/told-names.ts'
+export {
+  type OlderPolicyConfig,
+  policyFieldNames,
+  policyRuleOptions,
+  type TrustPolicy,
+  trustPolicy,
+  trustPolicyFields,
+} from './detection/trust-policy.ts'
+export { ensure } from './ensure.ts'
+export { type Period, periodAt } from './figures/calendar.ts'
+export { bucketOf, middleOf } from './figures/histogram.ts'
+export { compileHours, type Hours, hoursSchema } from './figures/hours.ts'
+export { type Estimate, estimate, Mean, shareOf } from './figures/interval.ts'
+export { timezoneSchema } from './figures/timezone.ts'
+export { type Assets, assets } from './http/assets.ts'
+export { type BodyOptions, rawBody, streamedBody, type Upload } from './http/body-forms.ts'
+export { type FileAnswer, fileAnswer } from './http/file-answer.ts'
+export { IpRanges, isIpRange, networkOf } from './http/ip-ranges.ts'
+export { listed, listOf, listQuery, shown, timeFilter } from './http/listing.ts'
+export { type HtmlPage, pageAnswer } from './http/page-answer.ts'
+export { mergedPage, type PageQuery, pageOf, storedPage } from './http/paging.ts'
+export { forbidOthers, scopeOf } from './http/viewer.ts'
+export { webAddress } from './http/web-address.ts'
+export { addNumbers } from './json/add-numbers.ts'
+export { canonicalJson, repairedJson } from './json/canonical-json.ts'
+export { type CutJson, cutJson } from './json/cut-json.ts'
+export { type Difference, differences, type Shape } from './json/difference.ts'
+export { isTooDeep, parseForeign } from './json/foreign-json.ts'
+export { jsonSchemaOf } from './json/json-schema.ts'
+export { jsonText } from './json/json-text.ts'
+export { mapStrings } from './json/map-strings.ts'
+export { orderedJson } from './json/ordered-json.ts'
+export { nearestKeys, problemOf } from './json/problem-of.ts'
+export { type SchemaCheck, type SchemaCheckOptions, schemaCheck } from './json/schema-check.ts'
+export { patternsIn } from './json/schema-patterns.ts'
+export { type HeldSchema, Schemas } from './json/schemas.ts'
+export { isStrictSchema } from './json/strict-schema.ts'
 export { Filling } from './mustache/fill.ts'
 export { namesIn as mustacheNames } from './mustache/names.ts'
 export { type Node as MustacheNode, parse as parseMustache } from './mustache/parse.ts'
 export { resolved as withPartials, slugsIn as mustachePartials } from './mustache/partials.ts'
-export { nearest } from './nearest.ts'
 export { orNone } from './or-none.ts'
-export { orderedJson } from './ordered-json.ts'
+export { type LintFinding, lint } from './prompt-lint/lint.ts'
+export { type RuleName as LintRule, ruleNames as lintRules } from './prompt-lint/rule.ts'
+export { readable } from './readable.ts'
+export { type BodySeals, bodySeals, type Seal } from './records/body-seals.ts'
+export { changed, changeOf } from './records/change.ts'
+export { Expiry } from './records/expiry.ts'
+export { followRows } from './records/follow-rows.ts'
+export { KeptSets } from './records/kept-sets.ts'
 export {
   checkVisibility,
   type Owned,
@@ -154,63 +192,33 @@ export {
   ownedKey,
   visibilities,
   visibility,
-} from './owned.ts'
-export { type HtmlPage, pageAnswer } from './page-answer.ts'
-export { mergedPage, type PageQuery, pageOf, storedPage } from './paging.ts'
-export { holdsPassages, passagesIntroduction } from './passages.ts'
+} from './records/owned.ts'
+export { type KeptOfUser, personalOfUsers, rowsOfUsers } from './records/personal.ts'
+export { daysOf, retained, usualDays } from './records/retained.ts'
+export { rowSection } from './records/row-section.ts'
+export { SealedJson, type TextOwner } from './records/sealed-json.ts'
+export { shownChange } from './records/shown-change.ts'
 export {
-  addingTo,
-  answeringFromMemory,
-  modelAskedAgain,
-  type PastCall,
-  pastCallOf,
-  repeatCall,
-  sourceUserOf,
-} from './past-call.ts'
-export { eachPastCall, type PastCallsOptions } from './past-calls.ts'
-export { isPattern, patternFinder, patternSize, patternTest } from './pattern.ts'
-export { pause } from './pause.ts'
-export { permit } from './permit.ts'
-export { persist } from './persist.ts'
-export { type KeptOfUser, personalOfUsers, rowsOfUsers } from './personal.ts'
-export {
-  type PersonalFinding,
-  type PersonalType,
-  personalFinders,
-  personalReach,
-  personalRedactor,
-  personalTypes,
-} from './personal-entities.ts'
-export { type Priority, priorities, priorityOf } from './priority.ts'
-export { nearestKeys, problemOf } from './problem-of.ts'
-export { type LintFinding, lint } from './prompt-lint/lint.ts'
-export { type RuleName as LintRule, ruleNames as lintRules } from './prompt-lint/rule.ts'
-export { allProtocolOptions, protocolOptions } from './protocol-options.ts'
-export { protocolOptionsHooks } from './protocol-options-hooks.ts'
-export { Race } from './race.ts'
-export { readable } from './readable.ts'
-export { addRecentCost, dearestRecent, type RecentCosts } from './recent-costs.ts'
-export { contentFields, openDefaults } from './request-defaults.ts'
-export { isOfRequest } from './request-fault.ts'
-export { Reservation } from './reservation.ts'
-export { daysOf, retained, usualDays } from './retained.ts'
-export { revealing } from './revealing.ts'
-export { roughTokens } from './rough-tokens.ts'
-export { rowSection } from './row-section.ts'
-export { RowWaits } from './row-waits.ts'
-export { type RuleMatch, RuleSet, type RuleSpan } from './rule-set.ts'
-export { type SchemaCheck, type SchemaCheckOptions, schemaCheck } from './schema-check.ts'
-export { patternsIn } from './schema-patterns.ts'
-export { type HeldSchema, Schemas } from './schemas.ts'
-export { SealedJson, type TextOwner } from './sealed-json.ts'
+  type NewVersion,
+  type StoredVersion,
+  type Versioned,
+  VersionedRows,
+  versionKey,
+} from './records/versioned.ts'
 export { matchesWithinWord, type Secret, type SecretPattern, secretOpenFrom } from './secrets/finders.ts'
 export type { SearchBudget } from './secrets/library.ts'
 export { secretReach, usualSecretLength } from './secrets/rules.ts'
 export { SecretSearch, type SecretSearchOptions } from './secrets/search.ts'
-export { sentenceEnd } from './sentences.ts'
-export { answerLength, shortenAnswer } from './shorten-answer.ts'
-export { shownChange } from './shown-change.ts'
-export { similarity, wordsOf } from './similarity.ts'
+export { ByteRun } from './streams/byte-run.ts'
+export { eventsOf, readChunks } from './streams/chunk-events.ts'
+export { ChunkReader } from './streams/chunk-reader.ts'
+export { type ContentWriter, writeContent } from './streams/content-writer.ts'
+export { EventShape } from './streams/event-shape.ts'
+export { hasContent } from './streams/has-content.ts'
+export { callsTool, HeldAnswer, type Judge } from './streams/held-answer.ts'
+export { joinChunks } from './streams/join.ts'
+export { Listening } from './streams/listening.ts'
+export { answerLength, shortenAnswer } from './streams/shorten-answer.ts'
 export {
   carriesData,
   EventRefused,
@@ -218,38 +226,30 @@ export {
   encodeEvent,
   eventData,
   isDone,
-} from './sse.ts'
-export { type Sticky, stickies, stickyPlace } from './sticky.ts'
-export { type StoredPrincipal, storedPrincipal, storePrincipal } from './stored-principal.ts'
-export { isStrictSchema } from './strict-schema.ts'
-export { type Summarising, summarise, summaryMessage } from './summarise.ts'
-export { patternSchema, spanFor, tagged } from './text-guard.ts'
-export { type TextRule, textTargetOf } from './text-rule.ts'
-export { timezoneSchema } from './timezone.ts'
-export { limitTokens, tokenLimit, tokenLimitFields } from './token-limit.ts'
-export { createTeller, others } from './told-apart.ts'
-export { toldNames } from './told-names.ts'
+} from './streams/sse.ts'
+export { byName, isGlob } from './text/by-name.ts'
 export {
-  type OlderPolicyConfig,
-  policyFieldNames,
-  policyRuleOptions,
-  type TrustPolicy,
-  trustPolicy,
-  trustPolicyFields,
-} from './trust-policy.ts'
-export { takingTurns } from './turns.ts'
-export { cosine, type Vector, vectorsOf } from './vectors.ts'
-export { type Judgement, type Verdict, verdictIn, verdictRequest } from './verdict.ts'
-export {
-  type NewVersion,
-  type StoredVersion,
-  type Versioned,
-  VersionedRows,
-  versionKey,
-} from './versioned.ts'
-export { forbidOthers, scopeOf } from './viewer.ts'
-export { wantsProse } from './wants-prose.ts'
-export { webAddress } from './web-address.ts'
-export { compileWhen } from './when.ts'
-export { WindowLimit, type WindowLimitOptions } from './window-limit.ts'
-export { Writes } from './writes.ts'
+  type CharacterClass,
+  classes as characterClasses,
+  classOf as characterClassOf,
+} from './text/characters.ts'
+export { compileGlobs } from './text/globs.ts'
+export { type LanguageDetector, languageDetector } from './text/language.ts'
+export { linesOf } from './text/lines.ts'
+export { nearest } from './text/nearest.ts'
+export { holdsPassages, passagesIntroduction } from './text/passages.ts'
+export { sentenceEnd } from './text/sentences.ts'
+export { similarity, wordsOf } from './text/similarity.ts'
+export { cosine, type Vector, vectorsOf } from './text/vectors.ts'
+export { contain, detach } from './work/contain.ts'
+export { endJob } from './work/end-job.ts'
+export { addEndRoutes, type EndedByClients } from './work/end-routes.ts'
+export { eraseWithJobs } from './work/erase-jobs.ts'
+export { HourlyCounts } from './work/hourly-counts.ts'
+export { inTurns } from './work/in-turns.ts'
+export { pause } from './work/pause.ts'
+export { persist } from './work/persist.ts'
+export { RowWaits } from './work/row-waits.ts'
+export { takingTurns } from './work/turns.ts'
+export { WindowLimit, type WindowLimitOptions } from './work/window-limit.ts'
+export { Writes } from './work/writes.ts'

@@ -2,8 +2,8 @@ import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import { createRequire } from 'node:module'
 import ipaddr from 'ipaddr.js'
 import type { Agent } from 'undici'
-import { HookFault } from '../kit/hook-fault.ts'
-import { IpRanges, isIpRange } from '../kit/ip-ranges.ts'
+import { IpRanges, isIpRange } from '../kit/http/ip-ranges.ts'
+import { HookFault } from '../kit/work/hook-fault.ts'
 
 /** Public by their range, and yet doors to the inside of a cloud. */
 const metadata = new Set(['168.63.129.16'])

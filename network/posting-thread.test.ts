@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { HookFault } from '../kit/hook-fault.ts'
+import { HookFault } from '../kit/work/hook-fault.ts'
 import { PostingThread } from './posting-thread.ts'
 
 interface Received {

@@ -1,10 +1,10 @@
 import { Call } from '../kernel/call/call.ts'
 import type { Trace } from '../kernel/call/trace.ts'
 import type { Meter } from '../kernel/chain/meter.ts'
-import { type Cancel, over } from '../kit/cancel.ts'
-import { detach } from '../kit/contain.ts'
-import { differences } from '../kit/difference.ts'
 import { isGatewayError } from '../kit/errors.ts'
+import { differences } from '../kit/json/difference.ts'
+import { type Cancel, over } from '../kit/work/cancel.ts'
+import { detach } from '../kit/work/contain.ts'
 import { BrokenOff, Feed } from './feed.ts'
 
 /** How long the end of a call waits for a module in shadow that is not done with it. */

@@ -82,7 +82,7 @@ test('workers of a gateway in the process of a test run what is built', async ()
   }
 })
 
-test.each(['kit/schema-worker.js', 'network/posting.js', 'plugins/trust/ledger/linking/worker.js'])(
+test.each(['kit/json/schema-worker.js', 'network/posting.js', 'plugins/trust/ledger/linking/worker.js'])(
   'the thread of %s loads a small file, and nothing of ours beside it',
   async (file) => {
     const code = await readFile(path.join(built, file), 'utf8')

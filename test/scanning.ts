@@ -2,8 +2,8 @@ import { Detector } from '../kernel/chain/detector.ts'
 import type { Detection, Span } from '../kernel/detect/detect.ts'
 import { merged, type OnBlock, Window } from '../kernel/detect/window.ts'
 import type { TextLocation } from '../kit/canonical/text-location.ts'
-import type { Finder } from '../kit/find-all.ts'
-import { findAll } from '../kit/find-all.ts'
+import type { Finder } from '../kit/detection/find-all.ts'
+import { findAll } from '../kit/detection/find-all.ts'
 import { callWith, entryOf } from './chain.ts'
 
 /** Detections at work on a call, each as a module of its own. */

@@ -15,7 +15,7 @@ import { Instance } from '../kernel/plugin/instance.ts'
 import { oneThread } from '../kernel/plugin/relay.ts'
 import { Refusals } from '../kernel/refusals.ts'
 import type { LiveRoute, Route } from '../kernel/route.ts'
-import { IpRanges } from '../kit/ip-ranges.ts'
+import { IpRanges } from '../kit/http/ip-ranges.ts'
 import { openLevel } from '../storage/level.ts'
 
 /** Routes of a plugin, over real HTTP, without the rest of a gateway. */

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { contain, detach } from '../kit/contain.ts'
+import { contain, detach } from '../kit/work/contain.ts'
 import {
   type Argument,
   type CallOptions,

@@ -1,5 +1,5 @@
 import type { ResourceLimits, Transferable } from 'node:worker_threads'
-import { HookFault } from '../kit/hook-fault.ts'
+import { HookFault } from '../kit/work/hook-fault.ts'
 import type { Handlers, Methods, RpcOptions, RpcPort } from '../storage/shared/rpc-port.ts'
 
 /** The failure of a question to a worker that was lost. */

@@ -6,7 +6,7 @@ import {
   type UpstreamDetail,
   UpstreamError,
 } from '../kit/errors.ts'
-import { HookFault } from '../kit/hook-fault.ts'
+import { HookFault } from '../kit/work/hook-fault.ts'
 import { StoreError, type StoreErrorCode } from '../storage/index.ts'
 import type { ErrorCodec } from '../storage/shared/rpc-port.ts'
 

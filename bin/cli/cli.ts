@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { packageVersion } from '../../gateway/version.ts'
-import { nearest } from '../../kit/nearest.ts'
+import { nearest } from '../../kit/text/nearest.ts'
 import { later } from './later.ts'
 import { pluginCommand } from './plugin/command.ts'
 

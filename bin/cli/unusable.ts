@@ -1,4 +1,4 @@
-import { nearest } from '../../kit/nearest.ts'
+import { nearest } from '../../kit/text/nearest.ts'
 import type { Directory } from '../../plugins/upstream/kit/services.ts'
 
 /** What keeps entries of providers from being used, a line for each that names the entry. */

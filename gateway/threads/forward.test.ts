@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { clientAddress } from '../../kernel/http/client.ts'
 import { endWithAnswer } from '../../kernel/http/early-answer.ts'
-import { IpRanges } from '../../kit/ip-ranges.ts'
+import { IpRanges } from '../../kit/http/ip-ranges.ts'
 import { ForwardedServer, forwardTo } from './forward.ts'
 
 const servers: Server[] = []

@@ -6,8 +6,8 @@ import { markForwarded } from '../../kernel/http/client.ts'
 import { endWithAnswer, refuse } from '../../kernel/http/early-answer.ts'
 import { Agent, request } from '../../kernel/http/node-http.ts'
 import { closeServer, serve } from '../../kernel/http/server.ts'
-import { contain } from '../../kit/contain.ts'
 import { internalError } from '../../kit/errors.ts'
+import { contain } from '../../kit/work/contain.ts'
 
 /** Of one connection, not of the request. */
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'expect'])

@@ -2,8 +2,8 @@ import { type SentEvent, sentOf } from '../../kernel/events/happening.ts'
 import type { Occurrence } from '../../kernel/events.ts'
 import { ModuleChanged } from '../../kernel/plugin/module-events.ts'
 import { type Bound, isOfCall, type Relay } from '../../kernel/plugin/relay.ts'
-import { contain } from '../../kit/contain.ts'
 import { LastAdded } from '../../kit/last-added.ts'
+import { contain } from '../../kit/work/contain.ts'
 
 /** A message of another thread to the first one: data for a function, or an event. */
 export type Relayed = { readonly key: string; readonly data: unknown } | { readonly event: SentEvent }

@@ -1,5 +1,5 @@
 import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from '../../kit/canonical/usage.ts'
-import { addNano, mostCallUsd, nanoOf } from '../../kit/money.ts'
+import { addNano, mostCallUsd, nanoOf } from '../../kit/costs/money.ts'
 import { readable } from '../../kit/readable.ts'
 import type { Cost, Unreported } from '../contract/models.ts'
 import type { Attempt } from './attempt.ts'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Cancel } from '../../kit/cancel.ts'
 import type { ModelRequest, Operation } from '../../kit/canonical/forms.ts'
-import { deepFreeze } from '../../kit/deep-freeze.ts'
+import { deepFreeze } from '../../kit/json/deep-freeze.ts'
+import { Cancel } from '../../kit/work/cancel.ts'
 import { withoutTexts } from './redacted.ts'
 import { Trace } from './trace.ts'
 

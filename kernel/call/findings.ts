@@ -1,5 +1,5 @@
 import type { TextLocation } from '../../kit/canonical/text-location.ts'
-import { HookFault } from '../../kit/hook-fault.ts'
+import { HookFault } from '../../kit/work/hook-fault.ts'
 
 /** The subject of a finding. */
 export const findingTypes = [

@@ -1,4 +1,4 @@
-import { deepFreeze } from '../../kit/deep-freeze.ts'
+import { deepFreeze } from '../../kit/json/deep-freeze.ts'
 import type { Attempt } from './attempt.ts'
 import type { Trace } from './trace.ts'
 

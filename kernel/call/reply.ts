@@ -1,6 +1,6 @@
 import type { Chunk } from '../../kit/canonical/chunk.ts'
 import type { Completion } from '../../kit/canonical/forms.ts'
-import { deepFreeze } from '../../kit/deep-freeze.ts'
+import { deepFreeze } from '../../kit/json/deep-freeze.ts'
 import type { Attempt } from './attempt.ts'
 import { readOnlyAttempt } from './read-only.ts'
 

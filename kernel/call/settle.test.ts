@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { over } from '../../kit/cancel.ts'
 import type { Completion } from '../../kit/canonical/forms.ts'
 import { noUsage } from '../../kit/canonical/usage.ts'
 import {
@@ -11,6 +10,7 @@ import {
   rateLimited,
   UpstreamError,
 } from '../../kit/errors.ts'
+import { over } from '../../kit/work/cancel.ts'
 import { createPrices } from '../../plugins/models/prices.ts'
 import { callWith } from '../../test/chain.ts'
 import { Events } from '../events.ts'

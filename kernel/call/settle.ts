@@ -1,6 +1,6 @@
-import { over } from '../../kit/cancel.ts'
 import type { Completion, FinishReason } from '../../kit/canonical/forms.ts'
 import type { Usage } from '../../kit/canonical/usage.ts'
+import { over } from '../../kit/work/cancel.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Attempt } from './attempt.ts'

@@ -1,4 +1,4 @@
-import type { Condition } from '../../kit/when.ts'
+import type { Condition } from '../../kit/calls/when.ts'
 
 /** The effect of a module on a call: only an effect worth a record, not every pass. */
 export interface Note {

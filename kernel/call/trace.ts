@@ -1,6 +1,6 @@
+import { addChange } from '../../kit/calls/param-changes.ts'
 import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
-import { headerValue } from '../../kit/header-value.ts'
-import { addChange } from '../../kit/param-changes.ts'
+import { headerValue } from '../../kit/http/header-value.ts'
 import type { BroughtText, InspectBrought } from '../chain/brought.ts'
 import type { Revealing } from '../chain/revealing.ts'
 import type { Varies } from '../chain/varies.ts'

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { Chunk } from '../../kit/canonical/chunk.ts'
 import type { Completion, ModelRequest, Operation } from '../../kit/canonical/forms.ts'
-import type { Awaitable } from '../../kit/continue-with.ts'
 import type { GatewayError } from '../../kit/errors.ts'
+import type { Awaitable } from '../../kit/work/continue-with.ts'
 import type { Call } from './call.ts'
 
 /** Writes one streamed answer: what each batch is as bytes, in an order that the wire allows. */

@@ -1,4 +1,4 @@
-import type { Countdown } from '../../kit/countdown.ts'
+import type { Countdown } from '../../kit/work/countdown.ts'
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
 import { KeptReply } from '../stream/kept-reply.ts'

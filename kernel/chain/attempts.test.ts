@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../config/circuit-limits.ts'
-import { Cancel } from '../../kit/cancel.ts'
 import { badRequest, ClientGone } from '../../kit/errors.ts'
+import { Cancel } from '../../kit/work/cancel.ts'
 import { callWith, entryOf } from '../../test/chain.ts'
 import type { Attempt } from '../call/attempt.ts'
 import type { Outcome } from '../call/outcome.ts'

@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../kit/canonical/forms.ts'
-import { HookFault } from '../../kit/hook-fault.ts'
+import { HookFault } from '../../kit/work/hook-fault.ts'
 import { Call } from '../call/call.ts'
 import type { Trace } from '../call/trace.ts'
 import { looksElsewhere } from './batches.ts'

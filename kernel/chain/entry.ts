@@ -1,3 +1,4 @@
+import type { Unmet } from '../../kit/calls/when.ts'
 import {
   ClientGone,
   circuitOpen,
@@ -5,7 +6,6 @@ import {
   internalError,
   isGatewayError,
 } from '../../kit/errors.ts'
-import type { Unmet } from '../../kit/when.ts'
 import type { Call } from '../call/call.ts'
 import type { SafetyFinding } from '../call/findings.ts'
 import type { ChainHooks } from './batches.ts'

@@ -1,6 +1,6 @@
 import type { Completion } from '../../kit/canonical/forms.ts'
-import type { Awaitable } from '../../kit/continue-with.ts'
 import type { GatewayError } from '../../kit/errors.ts'
+import type { Awaitable } from '../../kit/work/continue-with.ts'
 import type { Attempt } from '../call/attempt.ts'
 import type { Call, Principal } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'

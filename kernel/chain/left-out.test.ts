@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../config/circuit-limits.ts'
-import { over } from '../../kit/cancel.ts'
 import { ClientGone } from '../../kit/errors.ts'
+import { over } from '../../kit/work/cancel.ts'
 import { callWith, entryOf } from '../../test/chain.ts'
 import { WholeReply } from '../call/reply.ts'
 import { Chain } from './chain.ts'

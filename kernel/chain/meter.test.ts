@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { defaultLimits } from '../../config/circuit-limits.ts'
-import { HookFault } from '../../kit/hook-fault.ts'
+import { HookFault } from '../../kit/work/hook-fault.ts'
 import { Meter } from './meter.ts'
 import { ModuleCircuit } from './module-circuit.ts'
 

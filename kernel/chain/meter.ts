@@ -1,4 +1,4 @@
-import { faultOf, HookFault } from '../../kit/hook-fault.ts'
+import { faultOf, HookFault } from '../../kit/work/hook-fault.ts'
 import { Deadlines } from './deadlines.ts'
 import { ModuleCircuit } from './module-circuit.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { HookFault } from '../../kit/hook-fault.ts'
+import { HookFault } from '../../kit/work/hook-fault.ts'
 import { callWith } from '../../test/chain.ts'
 import { StreamReply, WholeReply } from '../call/reply.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Completion } from '../../kit/canonical/forms.ts'
-import { HookFault } from '../../kit/hook-fault.ts'
+import { HookFault } from '../../kit/work/hook-fault.ts'
 import type { Call } from '../call/call.ts'
 import { findingTypes, severities } from '../call/findings.ts'
 import type { Reply } from '../call/reply.ts'

@@ -1,6 +1,6 @@
 import { GatewayError, isUpstreamError, UpstreamError } from '../../kit/errors.ts'
-import { headerValue } from '../../kit/header-value.ts'
-import { HookFault } from '../../kit/hook-fault.ts'
+import { headerValue } from '../../kit/http/header-value.ts'
+import { HookFault } from '../../kit/work/hook-fault.ts'
 import type { Call } from '../call/call.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
 import { applies, type Entry, engages, handleFailure, recordRun, tripped } from './entry.ts'

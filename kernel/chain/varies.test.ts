@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerKey } from '../../kit/answer-key.ts'
+import { answerKey } from '../../kit/answers/answer-key.ts'
 import { callWith, entryOf } from '../../test/chain.ts'
 import type { Call } from '../call/call.ts'
 import { WholeReply } from '../call/reply.ts'

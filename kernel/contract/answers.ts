@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { z } from 'zod'
-import type { Awaitable } from '../../kit/continue-with.ts'
+import type { Awaitable } from '../../kit/work/continue-with.ts'
 
 /** A response that is still to be written, with what its request says of it. Koa's context is one. */
 export interface OpenResponse {

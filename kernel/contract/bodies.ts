@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Awaitable } from '../../kit/continue-with.ts'
+import type { Awaitable } from '../../kit/work/continue-with.ts'
 import type { BodyRoom } from '../http/body.ts'
 
 /** A request whose body is still to be read. Koa's context is one. */

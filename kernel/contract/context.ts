@@ -1,7 +1,7 @@
 import type { RequestInit, Response } from 'undici'
 import type { Chunk } from '../../kit/canonical/chunk.ts'
 import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
-import type { Awaitable } from '../../kit/continue-with.ts'
+import type { Awaitable } from '../../kit/work/continue-with.ts'
 import type { Store } from '../../storage/index.ts'
 import type { Call } from '../call/call.ts'
 import type { Wire } from '../call/wire.ts'

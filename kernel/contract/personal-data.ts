@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../kit/continue-with.ts'
+import type { Awaitable } from '../../kit/work/continue-with.ts'
 
 /** The person whose data something is. */
 export interface Subject {

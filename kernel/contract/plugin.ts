@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Awaitable } from '../../kit/continue-with.ts'
+import type { Awaitable } from '../../kit/work/continue-with.ts'
 import type { Hooks } from '../chain/hooks.ts'
 import type { Context } from './context.ts'
 

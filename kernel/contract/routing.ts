@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../kit/continue-with.ts'
+import type { Awaitable } from '../../kit/work/continue-with.ts'
 import type { Call } from '../call/call.ts'
 import { guardedToken } from '../token.ts'
 

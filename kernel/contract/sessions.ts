@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../kit/continue-with.ts'
+import type { Awaitable } from '../../kit/work/continue-with.ts'
 import { token } from '../token.ts'
 
 /** A session of a browser: it stands for the key that began it, and works as long as that key does. */

@@ -1,5 +1,5 @@
-import type { Awaitable } from '../../kit/continue-with.ts'
-import { continueWith } from '../../kit/continue-with.ts'
+import type { Awaitable } from '../../kit/work/continue-with.ts'
+import { continueWith } from '../../kit/work/continue-with.ts'
 import type { Principal } from '../call/call.ts'
 import { token } from '../token.ts'
 

@@ -1,5 +1,5 @@
 import type { TextLocation } from '../../kit/canonical/text-location.ts'
-import { JsonText, outsideOfPairs, PlainText, type Written } from '../../kit/written.ts'
+import { JsonText, outsideOfPairs, PlainText, type Written } from '../../kit/streams/written.ts'
 import type { Detector, Found } from '../chain/detector.ts'
 
 /** Handles a finding that blocks: throws, or gives a replacement. */

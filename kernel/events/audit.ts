@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { redactText } from '../../kit/detection/log-redaction.ts'
 import type { GatewayError } from '../../kit/errors.ts'
-import { redactText } from '../../kit/log-redaction.ts'
 import type { Principal } from '../call/call.ts'
 import { defineEvent, type Events } from '../events.ts'
 import type { Log } from '../log.ts'

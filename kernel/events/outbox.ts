@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { detach } from '../../kit/contain.ts'
+import { detach } from '../../kit/work/contain.ts'
 import type { Collection, Store, Transaction } from '../../storage/index.ts'
 import type { Occurrence } from '../events.ts'
 import { eventActor, receive, sentOf } from './happening.ts'

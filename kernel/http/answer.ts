@@ -1,5 +1,5 @@
 import type Koa from 'koa'
-import { fitting } from '../../kit/fitting.ts'
+import { fitting } from '../../kit/json/fitting.ts'
 import { Answer, type AnswerForm } from '../contract/answers.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { Cohort } from '../../kit/cohort.ts'
-import { contain } from '../../kit/contain.ts'
 import { badRequest, ClientGone, circuitOpen, tooLarge } from '../../kit/errors.ts'
-import { inflate } from '../../kit/inflate.ts'
-import { findExcess, type JsonBounds } from '../../kit/json-bounds.ts'
-import { SharedRoom } from '../../kit/shared-room.ts'
+import { inflate } from '../../kit/http/inflate.ts'
+import { findExcess, type JsonBounds } from '../../kit/json/json-bounds.ts'
+import type { Cohort } from '../../kit/work/cohort.ts'
+import { contain } from '../../kit/work/contain.ts'
+import { SharedRoom } from '../../kit/work/shared-room.ts'
 
 /** How large a body may be, in bytes once it is inflated, and how far its JSON may go. */
 export interface BodyLimits extends JsonBounds {

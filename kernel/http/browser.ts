@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import type { IpRanges } from '../../kit/ip-ranges.ts'
+import type { IpRanges } from '../../kit/http/ip-ranges.ts'
 import { isFromProxy } from './client.ts'
 
 /** The last value of a header that proxies add to. */

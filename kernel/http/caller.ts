@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Authentication } from '../../accounts/authentication.ts'
-import { continueWith } from '../../kit/continue-with.ts'
 import { rateLimited, unauthorized } from '../../kit/errors.ts'
+import { continueWith } from '../../kit/work/continue-with.ts'
 import type { Principal } from '../call/call.ts'
 import { type Tenants, withTenant } from '../contract/tenants.ts'
 import type { FailedKeys } from './failed-keys.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { type IpRanges, plainAddress } from '../../kit/ip-ranges.ts'
+import { type IpRanges, plainAddress } from '../../kit/http/ip-ranges.ts'
 
 const peer = Symbol('peer')
 

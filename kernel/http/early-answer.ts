@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { retryHeaders } from '../../kit/calls/retry-headers.ts'
 import { envelope, type GatewayError } from '../../kit/errors.ts'
 import { newId } from '../../kit/id.ts'
-import { retryHeaders } from '../../kit/retry-headers.ts'
 
 /** How long a client that goes on sending is listened to, in milliseconds. */
 export const lingerMs = 2_000

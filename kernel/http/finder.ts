@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { formOf, routerPath } from '../../kit/path-forms.ts'
+import { formOf, routerPath } from '../../kit/http/path-forms.ts'
 import type { LiveRoute } from '../route.ts'
 import { Router } from './node-http.ts'
 

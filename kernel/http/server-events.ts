@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import type Koa from 'koa'
-import { detach } from '../../kit/contain.ts'
+import { detach } from '../../kit/work/contain.ts'
 import type { ServerEvent } from '../route.ts'
 
 /** Sends events as fast as the client takes them: one that is slow holds up its own view, and no memory. */

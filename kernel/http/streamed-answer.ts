@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import type { Cancel } from '../../kit/cancel.ts'
 import { type Chunk, finishChunk } from '../../kit/canonical/chunk.ts'
 import type { FinishReason } from '../../kit/canonical/forms.ts'
 import { ClientGone, type GatewayError } from '../../kit/errors.ts'
+import type { Cancel } from '../../kit/work/cancel.ts'
 import type { StreamEncoder } from '../call/wire.ts'
 import { toGatewayError } from '../to-gateway-error.ts'
 

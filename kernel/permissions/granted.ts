@@ -1,5 +1,5 @@
 import type { Chunk } from '../../kit/canonical/chunk.ts'
-import { continueWith } from '../../kit/continue-with.ts'
+import { continueWith } from '../../kit/work/continue-with.ts'
 import type { Call } from '../call/call.ts'
 import { withoutBody } from '../call/outcome.ts'
 import { changedTexts, mergeParameters } from '../call/redacted.ts'

@@ -1,6 +1,6 @@
 import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
-import { HookFault } from '../../kit/hook-fault.ts'
-import type { Scope } from '../../kit/scope.ts'
+import { HookFault } from '../../kit/work/hook-fault.ts'
+import type { Scope } from '../../kit/work/scope.ts'
 import type { CallOptions, CompleteOptions, MadeCall, ModelCalls } from '../contract/calls.ts'
 import type { Context } from '../contract/context.ts'
 import { denied, type Grants } from './permissions.ts'

@@ -1,4 +1,4 @@
-import { HookFault } from '../../kit/hook-fault.ts'
+import { HookFault } from '../../kit/work/hook-fault.ts'
 
 /** The permissions of a plugin, read from its manifest. */
 export interface Grants {

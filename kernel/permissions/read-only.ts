@@ -1,5 +1,5 @@
-import { continueWith } from '../../kit/continue-with.ts'
-import { deepFreeze } from '../../kit/deep-freeze.ts'
+import { deepFreeze } from '../../kit/json/deep-freeze.ts'
+import { continueWith } from '../../kit/work/continue-with.ts'
 import { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { readOnlyAttempt } from '../call/read-only.ts'

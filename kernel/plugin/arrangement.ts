@@ -1,6 +1,6 @@
 import type { Setting } from '../../config/setting.ts'
+import { compileWhen, type When } from '../../kit/calls/when.ts'
 import { internalError } from '../../kit/errors.ts'
-import { compileWhen, type When } from '../../kit/when.ts'
 import type { Entry } from '../chain/entry.ts'
 import { hooksOf } from '../chain/hooks.ts'
 import type { ProviderSpec } from '../contract/provider.ts'

@@ -1,6 +1,6 @@
 import type { DependencyContainer } from 'tsyringe'
-import { contain } from '../../kit/contain.ts'
-import { repeat } from '../../kit/repeat.ts'
+import { contain } from '../../kit/work/contain.ts'
+import { repeat } from '../../kit/work/repeat.ts'
 import type { Store } from '../../storage/index.ts'
 import type { Call } from '../call/call.ts'
 import { ModelCalls } from '../contract/calls.ts'

@@ -1,6 +1,6 @@
-import { contain, detach } from '../../kit/contain.ts'
 import { internalError } from '../../kit/errors.ts'
-import { mostExactFirst } from '../../kit/path-forms.ts'
+import { mostExactFirst } from '../../kit/http/path-forms.ts'
+import { contain, detach } from '../../kit/work/contain.ts'
 import type { Attempt } from '../call/attempt.ts'
 import type { Call } from '../call/call.ts'
 import type { Rating } from '../call/outcome.ts'

@@ -1,4 +1,4 @@
-import { Scope } from '../../kit/scope.ts'
+import { Scope } from '../../kit/work/scope.ts'
 import type { Wire } from '../call/wire.ts'
 import type { ChainHooks } from '../chain/batches.ts'
 import type { Context } from '../contract/context.ts'

@@ -1,6 +1,6 @@
 import type { StoredSetting } from '../../config/setting.ts'
 import { explain } from '../../kit/explain.ts'
-import { inTime } from '../../kit/in-time.ts'
+import { inTime } from '../../kit/work/in-time.ts'
 import { withPlace } from '../discovery/loader.ts'
 import { setupLimit } from '../discovery/manifest.ts'
 import { type Isolation, isolationOf, type Migrated, type OlderSettings } from './isolation.ts'

@@ -1,4 +1,4 @@
-import { formOf } from '../../kit/path-forms.ts'
+import { formOf } from '../../kit/http/path-forms.ts'
 import type { Protocol } from '../contract/provider.ts'
 import type { Section } from '../contract/section.ts'
 import type { LiveRoute } from '../route.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { badRequest } from '../../kit/errors.ts'
 import { explain } from '../../kit/explain.ts'
-import { nearestKeys } from '../../kit/problem-of.ts'
+import { nearestKeys } from '../../kit/json/problem-of.ts'
 
 /** Settings as a plugin's schema takes them. Throws a bad request that names the field. */
 export function parseSettings(id: string, schema: z.ZodType, config: unknown): unknown {

@@ -1,4 +1,4 @@
-import { hasParameters, mostExactFirst, type Params, pathMatcher } from '../../kit/path-forms.ts'
+import { hasParameters, mostExactFirst, type Params, pathMatcher } from '../../kit/http/path-forms.ts'
 import type { Wire } from '../call/wire.ts'
 
 /** The wire that a path is of, and what stands in the path's parameters. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Chunk } from '../../kit/canonical/chunk.ts'
 import { badRequest, providerError } from '../../kit/errors.ts'
-import { HookFault } from '../../kit/hook-fault.ts'
+import { HookFault } from '../../kit/work/hook-fault.ts'
 import { type Filter, filterStream } from './filter.ts'
 
 const chunk = (content: string): Chunk =>

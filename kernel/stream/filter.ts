@@ -1,7 +1,7 @@
 import { Chunk, finishChunk } from '../../kit/canonical/chunk.ts'
 import type { CompletionChunk, FinishReason } from '../../kit/canonical/forms.ts'
 import type { GatewayError } from '../../kit/errors.ts'
-import { HookFault } from '../../kit/hook-fault.ts'
+import { HookFault } from '../../kit/work/hook-fault.ts'
 
 /** Where a filter puts what may go on. */
 export interface Out {

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { CachedWhich } from '../../contract/answer-caches.ts'
 import type { Collection, Store } from '../../storage/index.ts'
-import type { Seal } from '../body-seals.ts'
 import type { Completion } from '../canonical/forms.ts'
-import type { Awaitable } from '../continue-with.ts'
+import type { Seal } from '../records/body-seals.ts'
+import type { Awaitable } from '../work/continue-with.ts'
 
 const stored = z.object({
   /** Text where it is sealed. */

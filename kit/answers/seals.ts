@@ -1,8 +1,8 @@
 import type { Sealing } from '../../contract/sealing.ts'
 import type { Call } from '../../kernel/call/call.ts'
 import type { Context } from '../../kernel/contract/context.ts'
-import { bodySeals, type Seal } from '../body-seals.ts'
-import type { Awaitable } from '../continue-with.ts'
+import { bodySeals, type Seal } from '../records/body-seals.ts'
+import type { Awaitable } from '../work/continue-with.ts'
 import type { CacheEntry, StoredEntry } from './entry.ts'
 
 /** Seals answers on disk where a module asks for that, and opens them whether that module is still there or not. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { answerSharing } from '../answer-sharing.ts'
+import { answerSharing } from './answer-sharing.ts'
 
 /** The settings of modules that keep whole answers. */
 export const answerCacheFields = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ChunkReader } from '../chunk-reader.ts'
+import { ChunkReader } from '../streams/chunk-reader.ts'
 import { Chunk, envelopeOf, finishChunk } from './chunk.ts'
 import type { CompletionChunk } from './forms.ts'
 

@@ -1,4 +1,4 @@
-import { deepFreeze } from '../deep-freeze.ts'
+import { deepFreeze } from '../json/deep-freeze.ts'
 import type { CompletionChunk, FinishReason, WireUsage } from './forms.ts'
 import { parseChunk } from './parse.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../test/suite/runs.ts'
-import { hasContent } from '../has-content.ts'
+import { hasContent } from '../streams/has-content.ts'
 import { Assembler } from './assemble.ts'
 import { Chunk, finishChunk } from './chunk.ts'
 import { toChunks } from './chunks.ts'

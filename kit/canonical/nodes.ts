@@ -1,4 +1,4 @@
-import { mapDataUrlText } from '../data-url-text.ts'
+import { mapDataUrlText } from '../detection/data-url-text.ts'
 import type { Delta } from './forms.ts'
 import type { TextLocation } from './text-location.ts'
 

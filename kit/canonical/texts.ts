@@ -1,4 +1,4 @@
-import { mapAddresses } from '../map-addresses.ts'
+import { mapAddresses } from '../detection/map-addresses.ts'
 import type {
   Choice,
   ChoiceDelta,

@@ -1,5 +1,5 @@
+import { messageTexts } from '../calls/message-texts.ts'
 import type { ModelRequest } from '../canonical/forms.ts'
-import { messageTexts } from '../message-texts.ts'
 
 /** Characters of a text that are examined; a prompt that goes on behind them is data. */
 const most = 100_000

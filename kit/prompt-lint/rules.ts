@@ -1,4 +1,4 @@
-import { estimateTokens } from '../estimate.ts'
+import { estimateTokens } from '../calls/estimate.ts'
 import { contradictions } from './contradiction.ts'
 import type { Instruction, Prompt } from './prompt.ts'
 import type { Rule, RuleName, Weakness } from './rule.ts'

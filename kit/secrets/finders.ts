@@ -1,7 +1,7 @@
-import type { Finder, Finding } from '../find-all.ts'
-import { formFinder } from '../form.ts'
-import { patternFinder } from '../pattern.ts'
-import { tagged } from '../text-guard.ts'
+import type { Finder, Finding } from '../detection/find-all.ts'
+import { formFinder } from '../detection/form.ts'
+import { patternFinder } from '../detection/pattern.ts'
+import { tagged } from '../detection/text-guard.ts'
 import { longForm, type Rule, secretReach, usualSecretLength } from './rules.ts'
 import { isWord } from './survey.ts'
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
+import type { Finder } from '../detection/find-all.ts'
 import { tooLarge } from '../errors.ts'
-import type { Finder } from '../find-all.ts'
 import type { Secret } from './finders.ts'
 import type { Survey, Word } from './survey.ts'
 

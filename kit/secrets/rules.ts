@@ -1,4 +1,4 @@
-import type { Form } from '../form.ts'
+import type { Form } from '../detection/form.ts'
 
 /** A kind of credential. Patterns are bounded and have no nested repetition, so that they match in linear time. */
 export interface Rule extends Form {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../../test/suite/runs.ts'
-import { findAll } from '../find-all.ts'
+import { findAll } from '../detection/find-all.ts'
 import { ruleFinder } from './finders.ts'
 import { Library } from './library.ts'
 import { type Rule, randomText, rules } from './rules.ts'

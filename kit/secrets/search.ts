@@ -1,4 +1,4 @@
-import { type Finder, findAll } from '../find-all.ts'
+import { type Finder, findAll } from '../detection/find-all.ts'
 import { customFinder, ruleFinder, type Secret, type SecretPattern } from './finders.ts'
 import { Library, type SearchBudget } from './library.ts'
 import { randomText, rules } from './rules.ts'

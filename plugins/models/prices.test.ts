@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { reportedCost } from '../../kernel/call/bill.ts'
 import { noUsage, type Usage } from '../../kit/canonical/usage.ts'
-import { nanoOf, usdOf } from '../../kit/money.ts'
+import { nanoOf, usdOf } from '../../kit/costs/money.ts'
 import { amountsOf } from './prices/rates.ts'
 import { createPrices } from './prices.ts'
 

@@ -1,11 +1,11 @@
 /** Tests that stand elsewhere than what they test, by the folder or file. */
 export const companions: readonly (readonly [string, readonly string[]])[] = [
-  ['kernel/call', ['kit/money.test.ts', 'test/read-only.test.ts']],
+  ['kernel/call', ['kit/costs/money.test.ts', 'test/read-only.test.ts']],
   ['kernel/stream', ['kernel/detect/redaction.test.ts']],
   ['kit/canonical', ['kernel/call', 'kernel/detect', 'kernel/stream']],
-  ['kit/chunk-reader.ts', ['plugins/openai/stream.test.ts']],
-  ['kit/event-shape.ts', ['kit/event-template.test.ts', 'kit/chunk-reader.test.ts']],
-  ['kit/event-template.ts', ['kit/chunk-reader.test.ts']],
+  ['kit/streams/chunk-reader.ts', ['plugins/openai/stream.test.ts']],
+  ['kit/streams/event-shape.ts', ['kit/streams/event-template.test.ts', 'kit/streams/chunk-reader.test.ts']],
+  ['kit/streams/event-template.ts', ['kit/streams/chunk-reader.test.ts']],
   ['kernel/chain', ['kernel/call', 'kernel/detect', 'modules/outputcap', 'modules/retrypilot']],
   ['kernel/plugin/order.ts', ['test/order.test.ts']],
   ['kernel/permissions/read-only.ts', ['test/read-only.test.ts']],

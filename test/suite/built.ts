@@ -36,7 +36,7 @@ export default async function setup(): Promise<void> {
 const workers: Readonly<Record<string, string>> = {
   'gateway/threads/thread-pool.ts': path.join(built, 'gateway/threads/thread.js'),
   'isolation/isolate.ts': path.resolve('test/suite/built-guest.ts'),
-  'kit/schemas.ts': path.join(built, 'kit/schema-worker.js'),
+  'kit/json/schemas.ts': path.join(built, 'kit/json/schema-worker.js'),
   'network/posting-thread.ts': path.join(built, 'network/posting.js'),
   'plugins/models/tokens/thread.ts': path.join(built, 'plugins/models/tokens/worker.js'),
   'plugins/trust/ledger/linking/thread.ts': path.join(built, 'plugins/trust/ledger/linking/worker.js'),

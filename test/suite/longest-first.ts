@@ -78,7 +78,7 @@ const longest = [
   'test/outbox.test.ts',
   'modules/driftwatch/index.test.ts',
   'modules/tokentrim/threads.test.ts',
-  'kit/personal-entities.test.ts',
+  'kit/detection/personal-entities.test.ts',
   'test/conformance/answers.test.ts',
   'modules/agentguard/threads.test.ts',
   'isolation/around-lost.test.ts',

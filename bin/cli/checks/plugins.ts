@@ -5,7 +5,7 @@ import { load } from '../../../kernel/discovery/loader.ts'
 import { type Discovered, setupLimit } from '../../../kernel/discovery/manifest.ts'
 import { bindingId } from '../../../kernel/plugin/plugin-record.ts'
 import { explain } from '../../../kit/explain.ts'
-import { inTime } from '../../../kit/in-time.ts'
+import { inTime } from '../../../kit/work/in-time.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 
 /**

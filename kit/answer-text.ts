@@ -1,8 +1,0 @@
-import type { Completion } from './canonical/forms.ts'
-import { messageTexts } from './message-texts.ts'
-
-/** The text of an answer's first choice; empty where the model said nothing. */
-export function answerText({ choices }: Completion): string {
-  const message = choices?.[0]?.message
-  return message ? messageTexts(message).join('\n') : ''
-}

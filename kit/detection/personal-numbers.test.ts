@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import {
+  type CountryCode,
+  getCountries,
+  getCountryCallingCode,
+  parsePhoneNumberFromString as parsePhone,
+} from 'libphonenumber-js/min'
+import { expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
+import { isPhone } from './personal-numbers.ts'
+
+/** What the library says of a number, without any shortcut. */
+function isKnown(text: string, country: CountryCode): boolean {
+  if (text.startsWith('+')) return parsePhone(text)?.isValid() ?? false
+  const number = parsePhone(text, country)
+  return number?.isValid() === true && number.formatNational().replace(/\D/g, '') === text
+}
+
+const northAmerican = getCountries().filter((country) => getCountryCallingCode(country) === '1')
+const digits = (min: number, max: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: min, maxLength: max })
+
+test('North American numbers are those that the library knows', () => {
+  const head = fc.constantFrom(
+    '',
+    '',
+    '',
+    '1',
+    '0',
+    '011',
+    '00',
+    '212',
+    '415',
+    '1868',
+    '876',
+    '310',
+    '+',
+    '+0',
+    '+11',
+    '+1212',
+    '+1415',
+    '+1310',
+    '+11310',
+    '+10',
+    '+1',
+  )
+  let known = 0
+  fc.assert(
+    fc.property(fc.constantFrom(...northAmerican), head, digits(4, 11), (country, begin, rest) => {
+      const text = begin + rest
+      const expected = isKnown(text, country)
+      if (expected) known += 1
+      expect(isPhone(text, [country]), `${text} in ${country}`).toBe(expected)
+    }),
+    runs(8000),
+  )
+  expect(known).toBeGreaterThan(20)
+})
