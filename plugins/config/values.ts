@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Configured, Forms } from '#kernel'
-import { canonicalJson } from '#kit'
+import { repairedJson } from '#kit'
 import { type Parts, partOf } from './sections.ts'
 
 /** What is set, by sections and keys. */
@@ -32,8 +32,8 @@ export function configuredOf(parts: Parts, values: Values, generation: number): 
   return { generation, hash: hashOf(sections), sections, secrets: secrets.sort() }
 }
 
-/** SHA-256 of the sections that have a value. */
+/** SHA-256 of the sections that have a value; half a character in a text counts as U+FFFD. */
 export function hashOf(sections: Forms): string {
   const held = Object.entries(sections).filter(([, forms]) => Object.keys(forms).length > 0)
-  return hash('sha256', canonicalJson(Object.fromEntries(held)))
+  return hash('sha256', repairedJson(Object.fromEntries(held)))
 }

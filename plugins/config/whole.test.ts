@@ -242,6 +242,23 @@ test('a document that leaves out defaults is no difference once it was taken in,
   expect((await take(before, { mode: 'replace' })).body.hash).toBe(before.hash)
 })
 
+test('half a character in a name keeps nobody from reading and changing the whole, nor from packs', async () => {
+  const before = await whole()
+  const half = { guardrails: { gr_half: rule('half \ud800') } }
+  expect((await take(of(half))).status).toBe(200)
+  expect((await here.api('GET', '/api/config')).status).toBe(200)
+  const snapshot = await exported()
+  expect((await compare(snapshot)).identical).toBe(true)
+  const pack = { slug: 'half', name: 'half', version: '1.0.0', content: half }
+  expect((await here.api('POST', '/api/exchange/packs', pack)).status).toBe(201)
+  const installed = await here.api('POST', '/api/exchange/packs/half/install', { on_conflict: 'overwrite' })
+  expect(installed.status).toBe(200)
+  expect((await here.api('GET', '/api/exchange/installed')).body.installed[0].drift).toBe(false)
+  await here.api('DELETE', `/api/exchange/installed/${installed.body.id}`)
+  await take(of({ guardrails: { gr_half: null } }))
+  expect((await whole()).hash).toBe(before.hash)
+})
+
 test('with one bad item of 200 nothing changes, and the answer names it', async () => {
   const before = await whole()
   const rules = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`gr_${n}`, rule(`n${n}`)]))

@@ -1,5 +1,5 @@
 import type { Configured, FormChange, Forms } from '#kernel'
-import { canonicalJson } from '#kit'
+import { repairedJson } from '#kit'
 import type { InstalledObject } from './shapes.ts'
 
 type Place = Pick<FormChange, 'section' | 'key'>
@@ -36,7 +36,7 @@ export function restoredForm(
 
 /** Whether a key is as an install has left it. */
 export const isUntouched = (object: InstalledObject, now: Forms): boolean =>
-  canonicalJson(formAt(now, object)) === canonicalJson(object.after)
+  repairedJson(formAt(now, object)) === repairedJson(object.after)
 
 /** Keys as sections of forms. */
 export function formsOf(objects: readonly (Place & { readonly form: unknown })[]): Forms {
@@ -75,7 +75,7 @@ interface Standing {
 /** What a change is for the pack: a key of its own that nobody has touched is updated, and one of somebody else a conflict. */
 export function actionOf(change: FormChange, { held, isTaken }: Standing): Action {
   const own = held.find(isAt(change))
-  if (own && canonicalJson(change.before) === canonicalJson(own.after)) return 'update'
+  if (own && repairedJson(change.before) === repairedJson(own.after)) return 'update'
   return change.before === null && !isTaken(change) ? 'create' : 'conflict'
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import rcompare from 'semver/functions/rcompare.js'
 import type { z } from 'zod'
 import { badRequest, type Collection, type Context, conflict, newId, notFound } from '#kernel'
-import { canonicalJson } from '#kit'
+import { repairedJson } from '#kit'
 import {
   type PackRow,
   type packFields,
@@ -121,7 +121,7 @@ export function latestOf({ versions }: Pick<PackRow, 'versions'>): string {
 }
 
 function versionOf(slug: string, given: VersionGiven): VersionRow {
-  const text = canonicalJson(given.content)
+  const text = repairedJson(given.content)
   if (text.length > mostContent)
     throw badRequest(`The content of a pack has ${mostContent} characters at most.`, { param: 'content' })
   return { slug, ...given, content_sha256: hash('sha256', text), published_at: new Date().toISOString() }

@@ -7,7 +7,7 @@ import {
   type Forms,
   kernelServices,
 } from '#kernel'
-import { canonicalJson } from '#kit'
+import { repairedJson } from '#kit'
 import { filled } from './content.ts'
 import type { EnvironmentRow, SyncRow } from './environment.ts'
 import type { Environments } from './environments.ts'
@@ -59,7 +59,7 @@ const pullLocal: Way = async ({ configuration, environments }, { name, config },
   for (const [section, forms] of Object.entries(own))
     for (const [key, before] of Object.entries(forms)) {
       const after = sections[section]?.[key] ?? null
-      if (canonicalJson(before) === canonicalJson(after)) continue
+      if (repairedJson(before) === repairedJson(after)) continue
       changes.push({ section, key, before, after })
       next[section]![key] = after
     }
