@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Collection, Page, PageOptions, Store } from '../../storage/index.ts'
+import type { Collection, Page, PageOptions, Store, Transaction } from '../../storage/index.ts'
 import { conflict } from '../errors.ts'
 import { type Owned, OwnedRows, ownedKey } from './owned.ts'
 
@@ -63,12 +63,49 @@ export class VersionedRows<T extends Versioned> {
     })
   }
 
+  /** Throws a conflict where an owner has as many as it may. */
+  demandRoom(owner: string | undefined): void {
+    const { thing, most } = this.#terms
+    if (this.known.of(owner).length >= most.things)
+      throw conflict(`There are ${most.things} ${thing}s already. Delete one first.`, { param: 'slug' })
+  }
+
+  /** Throws a conflict where this is not the newest version, or no further one may come. */
+  demandNext({ current_version }: Pick<T, 'current_version'>, after: number): void {
+    const { thing, most } = this.#terms
+    if (current_version !== after)
+      throw conflict('Another version was published at the same moment. Read it, and publish again.')
+    if (after >= most.versions)
+      throw conflict(`A ${thing} takes ${most.versions} versions. Make another one.`)
+  }
+
+  /** One of an owner with its newest version, as a transaction sees them. */
+  newestIn(
+    tx: Transaction,
+    owned: Pick<Owned, 'user_id' | 'slug'>,
+  ): { readonly row: T; readonly newest: StoredVersion | undefined } | undefined {
+    const row = tx.get(this.#rows, ownedKey(owned))
+    return row && { row, newest: tx.get(this.#versions, versionKey(row.id, row.current_version)) }
+  }
+
+  /** Stores a row in a transaction, and its newest version where that is new. */
+  storeIn(tx: Transaction, row: T, version: NewVersion | undefined): void {
+    const { id, current_version: number } = row
+    tx.put(this.#rows, ownedKey(row), row)
+    if (version) tx.create(this.#versions, versionKey(id, number), { of: id, version: number, ...version })
+  }
+
+  /** Deletes a row in a transaction, with its versions. */
+  removeIn(tx: Transaction, row: T): void {
+    tx.delete(this.#rows, ownedKey(row))
+    for (let n = 1; n <= row.current_version; n += 1) tx.delete(this.#versions, versionKey(row.id, n))
+  }
+
   /** Stores a new one with its first version. Throws a conflict for a slug that is taken, and where there are too many. */
   async create(row: T, version: NewVersion): Promise<void> {
     const { slug, id, user_id } = row
-    const { thing, most } = this.#terms
-    if (this.known.of(user_id).length >= most.things)
-      throw conflict(`There are ${most.things} ${thing}s already. Delete one first.`, { param: 'slug' })
+    const { thing } = this.#terms
+    this.demandRoom(user_id)
     await this.#store.transaction((tx) => {
       if (tx.get(this.#rows, ownedKey(row)))
         throw conflict(`There is a ${thing} ${slug} already.`, { param: 'slug' })
@@ -93,14 +130,10 @@ export class VersionedRows<T extends Versioned> {
     version: NewVersion,
     change: (row: T, version: number) => T = (now) => now,
   ): Promise<T> {
-    const { thing, most } = this.#terms
     return this.#store.transaction((tx) => {
       const now = tx.get(this.#rows, ownedKey(row))
       if (now?.id !== row.id) throw this.known.unknown(row.slug)
-      if (now.current_version !== after)
-        throw conflict('Another version was published at the same moment. Read it, and publish again.')
-      if (after >= most.versions)
-        throw conflict(`A ${thing} takes ${most.versions} versions. Make another one.`)
+      this.demandNext(now, after)
       const next = after + 1
       tx.create(this.#versions, versionKey(row.id, next), { of: row.id, version: next, ...version })
       const changed = { ...change(now, next), current_version: next, updated_at: version.created_at }
@@ -114,8 +147,7 @@ export class VersionedRows<T extends Versioned> {
     return this.#store.transaction((tx) => {
       const now = tx.get(this.#rows, ownedKey(row))
       if (now?.id !== row.id) throw this.known.unknown(row.slug)
-      tx.delete(this.#rows, ownedKey(row))
-      for (let n = 1; n <= now.current_version; n += 1) tx.delete(this.#versions, versionKey(row.id, n))
+      this.removeIn(tx, now)
       return now.current_version
     })
   }

@@ -37,3 +37,18 @@ test('a version that is published holds for the next call of every thread, and a
   await gateway.killAndStart()
   expect([await instructed({}), await instructed({ version: 1 })]).toEqual([['Text 6'], ['Text 1']])
 })
+
+test('what a document says of a template holds for the next call of every thread, and so does what a rollback brings back', async () => {
+  const say = (form: object | null) => gateway.api('POST', '/api/config', { templates: { greet: form } })
+  await say(null)
+  for (let n = 1; n <= 3; n += 1) {
+    const { generation } = await say({ content: `Said ${n}` })
+    expect(await instructed({ version: 1 })).toEqual([`Said ${n}`])
+    await say({ content: 'Said since' })
+    expect(await instructed({})).toEqual(['Said since'])
+    await say(null)
+    await gateway.api('POST', '/api/config/rollback', { generation })
+    expect(await instructed({ version: 1 })).toEqual([`Said ${n}`])
+    await say(null)
+  }
+})

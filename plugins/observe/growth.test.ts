@@ -20,6 +20,7 @@ test.each([
   [{ a: undefined }, { a: 'ü' }, 10 - 2],
   [[1, undefined], [1], 3 - 8],
   [[], [undefined], 4],
+  [{}, { toString: false }, 16],
 ])('what JSON leaves out takes no bytes: %j to %j', (before, after, bytes) => {
   expect(growth(before, after)).toBe(bytes)
 })

@@ -29,7 +29,9 @@ function growthOfRecord(before: Record<string, unknown>, after: Record<string, u
   )
   let sum = commas(made!.length) - commas(old!.length)
   for (const name of new Set([...old!, ...made!])) {
-    const [was, is] = [before[name], after[name]]
+    const [was, is] = [before, after].map((record) =>
+      Object.hasOwn(record, name) ? record[name] : undefined,
+    )
     if (was === undefined) sum += bytesOf(name) + 1
     if (is === undefined) sum -= bytesOf(name) + 1
     sum += growth(was, is)

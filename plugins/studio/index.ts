@@ -3,6 +3,7 @@ import { type KeptOfUser, personalOfUsers, rowsOfUsers, Schemas } from '#kit'
 import { Benchmarks } from './benchmarks/benchmarks.ts'
 import { addBenchmarkRoutes } from './benchmarks/routes.ts'
 import { addBenchmarkRunRoutes } from './benchmarks/run-routes.ts'
+import { TemplateChanges } from './configuration/changes.ts'
 import { isDecided } from './experiments/decide.ts'
 import { Experiments } from './experiments/experiments.ts'
 import { addExperimentRoutes } from './experiments/routes.ts'
@@ -29,6 +30,7 @@ export default defineArea({
     const studio = new Studio(context)
     const { shelf } = studio
     context.own(await shelf.known.load())
+    const changes = new TemplateChanges(context, studio)
     context.provide(Templates, templatesOf(studio))
     const schemas = new Schemas()
     context.own(() => schemas.close())
@@ -54,8 +56,8 @@ export default defineArea({
           (await shelf.eraseOf(user)),
       }),
     )
-    addTemplateRoutes(context, studio)
-    addVersionRoutes(context, studio)
+    addTemplateRoutes(context, studio, changes)
+    addVersionRoutes(context, studio, changes)
     addRenderRoute(context, studio)
     addStatusRoute(context, studio, {
       experiments: experiments.things,

@@ -19,7 +19,7 @@ const deepest = 5
 /** Characters of what a version says, as JSON. */
 const longest = 500_000
 
-type Made = 'resolved' | 'partials' | 'depth' | 'variables' | 'sha256' | 'lint'
+type Made = 'resolved' | 'parts' | 'partials' | 'depth' | 'variables' | 'sha256' | 'lint'
 
 /** Estimated tokens of a system message above which the linter calls it long. */
 const longestSystem = 2000
@@ -30,11 +30,11 @@ export interface Draft extends Omit<VersionBody, Made> {
   readonly inherits: boolean
 }
 
-/** A version of a template that is put into another. */
+/** A version of a template that is put into another; without an id a text that comes from elsewhere. */
 export interface Part {
-  readonly id: string
+  readonly id: string | undefined
   readonly version: number
-  readonly body: VersionBody
+  readonly body: Pick<VersionBody, 'content' | 'resolved' | 'depth' | 'partials'>
 }
 
 /**
@@ -43,7 +43,7 @@ export interface Part {
  */
 export async function published(
   { inherits, ...draft }: Draft,
-  id: string,
+  id: string | undefined,
   partOf: (slug: string) => Promise<Part>,
 ): Promise<VersionBody> {
   const { content } = draft
@@ -53,7 +53,7 @@ export async function published(
     parts.set(slug, checked(slug, await partOf(slug), id))
   }
   const whole = texts.map(({ text, nodes, at }) =>
-    withPartials(text, nodes, (slug) => textOf(parts.get(slug)!), at),
+    withPartials(text, nodes, (slug) => partText(parts.get(slug)!), at),
   )
   const nodes: MustacheNode[] = whole.flatMap((text, n) => parseMustache(text, texts[n]!.at))
   const depth = Math.max(0, ...Array.from(parts.values(), ({ body }) => body.depth + 1))
@@ -63,7 +63,10 @@ export async function published(
   const body: VersionBody = {
     ...draft,
     declared,
-    ...(parts.size > 0 && { resolved: withTexts(content, whole) }),
+    ...(parts.size > 0 && {
+      resolved: withTexts(content, whole),
+      parts: Object.fromEntries(Array.from(parts, ([slug, part]) => [slug, partText(part)])),
+    }),
     partials: closure(parts),
     depth,
     variables: variablesOf(nodes, declared),
@@ -83,19 +86,24 @@ const textsOf = (content: Content): readonly { readonly text: string; readonly a
 const withTexts = (content: Content, texts: readonly string[]): Content =>
   typeof content === 'string' ? texts[0]! : content.map((message, n) => ({ ...message, content: texts[n]! }))
 
-function checked(slug: string, part: Part, id: string): Part {
+function checked(slug: string, part: Part, id: string | undefined): Part {
   if (typeof part.body.content !== 'string')
     throw refused(`the template ${slug} has messages, and only a text can be a partial`)
+  if (id === undefined) return part
   if (part.id === id || part.body.partials.some((inner) => inner.id === id))
     throw refused(`the partial ${slug} leads back to this template`)
   return part
 }
 
-const textOf = ({ body: { resolved, content } }: Part): string => String(resolved ?? content)
+/** The text that a partial stands for. */
+export const partText = ({ body: { resolved, content } }: Part): string => String(resolved ?? content)
 
 /** All templates that are in a version, each once in each version of it. */
 function closure(parts: ReadonlyMap<string, Part>): VersionBody['partials'] {
-  const all = [...parts].flatMap(([slug, { id, version, body }]) => [{ id, slug, version }, ...body.partials])
+  const all = [...parts].flatMap(([slug, { id, version, body }]) => [
+    ...(id === undefined ? [] : [{ id, slug, version }]),
+    ...body.partials,
+  ])
   return [...new Map(all.map((one) => [`${one.id}/${one.version}`, one])).values()]
 }
 

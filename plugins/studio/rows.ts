@@ -41,6 +41,8 @@ export const versionBody = z.object({
   content,
   /** The content with its partials in place, where it has some. */
   resolved: content.optional(),
+  /** The texts of its partials by their slugs; older versions lack them. */
+  parts: z.record(z.string(), z.string()).optional(),
   /** Of other templates, also those inside of partials. */
   partials: z.array(z.object({ id: z.string(), slug: z.string(), version: z.int() })),
   /** How many partials are inside each other. */

@@ -2,11 +2,11 @@ import { type Awaitable, badRequest, type Context, notFound } from '#kernel'
 import { type NewVersion, type StoredVersion, VersionedRows, versionKey } from '#kit'
 import { Bodies, type Owner } from './bodies.ts'
 import type { Prompt } from './prompt.ts'
-import { type Draft, type Part, published } from './publishing.ts'
+import { type Draft, type Part, partText, published } from './publishing.ts'
 import { isForAll, type TemplateRow, templateRow, type VersionBody } from './rows.ts'
 
 /** Bounds: templates of one user, and of all admins together; versions of a template. */
-const most = { things: 100, versions: 500 }
+export const most = { things: 100, versions: 500 }
 
 /** Which version of a template; the newest one without both. */
 export interface Which {
@@ -59,8 +59,27 @@ export class Studio {
 
   /** A version that is ready to be stored. Throws a bad request for what cannot be published. */
   async draft(owner: Owner & Pick<TemplateRow, 'id'>, draft: Draft, author: string): Promise<NewVersion> {
-    const body = await published(draft, owner.id, (slug) => this.#part(slug, owner))
-    return { author, created_at: new Date().toISOString(), body: await this.#bodies.write(owner, body) }
+    const body = await this.body(owner, draft)
+    return { author, created_at: new Date().toISOString(), body: await this.seal(owner, body) }
+  }
+
+  /** What such a version would say; partials may be `brought`. Throws a bad request for what cannot be published. */
+  body(
+    { id, ...owner }: Owner & { readonly id: string | undefined },
+    draft: Draft,
+    brought: (slug: string) => Part | undefined = () => undefined,
+  ): Promise<VersionBody> {
+    return published(draft, id, async (slug) => {
+      const part = brought(slug)
+      if (!part) return this.#part(slug, owner)
+      const here = await this.#part(slug, owner).catch(() => undefined)
+      return here && partText(here) === partText(part) ? here : part
+    })
+  }
+
+  /** What a version says, as it is stored for this owner. */
+  seal(owner: Owner, body: VersionBody): Promise<string> {
+    return this.#bodies.write(owner, body)
   }
 
   /** What a partial stands for now: a template of the same owner, else a shared one. */

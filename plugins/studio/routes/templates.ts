@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { badRequest, type Context, newId } from '#kernel'
 import { checkVisibility, forbidOthers, listed, listOf, listQuery, pageOf, scopeOf } from '#kit'
+import type { TemplateChanges } from '../configuration/changes.ts'
 import { withLabels } from '../labels.ts'
 import type { TemplateRow } from '../rows.ts'
 import { shownBody, shownTemplate, templateDetail, templateItem } from '../shown.ts'
@@ -9,7 +10,11 @@ import { authorOf, bySlug, ownerQuery, path } from './addressed.ts'
 import { changed, newTemplate, status, templateChange, visibility } from './template-input.ts'
 
 /** Templates: users manage their own and see those that are shared, admins all. */
-export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, studio: Studio): void {
+export function addTemplateRoutes(
+  { route }: Pick<Context<unknown>, 'route'>,
+  studio: Studio,
+  changes: TemplateChanges,
+): void {
   const { shelf } = studio
 
   const detailOf = async (row: TemplateRow): Promise<z.infer<typeof templateDetail>> => {
@@ -56,7 +61,8 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
     status: 201,
     returns: templateDetail,
     throws: [403, 404, 409],
-    async handle({ body, principal }) {
+    async handle({ body, ...by }) {
+      const { principal } = by
       const { slug, name, description, tags, visibility, status, type, labels, ...rest } = body
       const { variables: declared, ...said } = rest
       const kind = typeof said.content === 'string' ? 'text' : 'chat'
@@ -92,8 +98,7 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
         created_at: now,
         updated_at: now,
       }
-      await shelf.create(row, version)
-      return detailOf(row)
+      return detailOf(await changes.create(row, version, by))
     },
   })
 
@@ -120,10 +125,11 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
     body: templateChange,
     returns: templateDetail,
     throws: [403, 404, 409],
-    async handle({ params: { slug }, query, body, principal }) {
+    async handle({ params: { slug }, query, body, ...by }) {
+      const { principal } = by
       const row = shelf.known.findOwn(slug, principal!, query.user_id)
       if (body.visibility !== undefined) checkVisibility(body.visibility, row, 'templates')
-      return detailOf(await shelf.change(row, (now) => changed(now, body)))
+      return detailOf(await changes.change(row, (now) => changed(now, body), by))
     },
   })
 
@@ -135,10 +141,10 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
     params: bySlug,
     query: ownerQuery,
     returns: z.object({ deleted: z.literal(true), id: z.string(), versions: z.int() }),
-    throws: [403, 404],
-    async handle({ params: { slug }, query, principal }) {
-      const row = shelf.known.findOwn(slug, principal!, query.user_id)
-      const versions = await shelf.delete(row)
+    throws: [403, 404, 409],
+    async handle({ params: { slug }, query, ...by }) {
+      const row = shelf.known.findOwn(slug, by.principal!, query.user_id)
+      const versions = await changes.delete(row, by)
       return { deleted: true as const, id: row.id, versions }
     },
   })

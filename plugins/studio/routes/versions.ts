@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { badRequest, type Context, conflict } from '#kernel'
 import { listed, listOf, listQuery, type StoredVersion, storedPage } from '#kit'
+import type { TemplateChanges } from '../configuration/changes.ts'
 import { changeNote, content, fields, label } from '../input.ts'
 import { withLabels } from '../labels.ts'
 import type { TemplateRow, VersionBody } from '../rows.ts'
@@ -32,7 +33,11 @@ const input = z
 const numbered = bySlug.extend({ version: z.coerce.number().int().min(1).max(1_000_000) })
 
 /** Versions of templates: who may see a template reads them, and its owner and admins publish. */
-export function addVersionRoutes({ route }: Pick<Context<unknown>, 'route'>, studio: Studio): void {
+export function addVersionRoutes(
+  { route }: Pick<Context<unknown>, 'route'>,
+  studio: Studio,
+  changes: TemplateChanges,
+): void {
   const { shelf } = studio
 
   route({
@@ -66,7 +71,8 @@ export function addVersionRoutes({ route }: Pick<Context<unknown>, 'route'>, stu
     status: 201,
     returns: versionDetail,
     throws: [403, 404, 409],
-    async handle({ params: { slug }, query, body, principal }) {
+    async handle({ params: { slug }, query, body, ...by }) {
+      const { principal } = by
       const template = shelf.known.findOwn(slug, principal!, query.user_id)
       const { variables, labels = [], parent_version: asked, ...said } = body
       const parent = template.current_version
@@ -85,10 +91,16 @@ export function addVersionRoutes({ route }: Pick<Context<unknown>, 'route'>, stu
         },
         authorOf(principal!),
       )
-      const after = await shelf.publish(template, parent, version, (now, next) => ({
-        ...now,
-        labels: withLabels(now.labels, Object.fromEntries(labels.map((label) => [label, next]))),
-      }))
+      const after = await changes.publish(
+        template,
+        parent,
+        version,
+        (now, next) => ({
+          ...now,
+          labels: withLabels(now.labels, Object.fromEntries(labels.map((label) => [label, next]))),
+        }),
+        by,
+      )
       return detailOf(after, await studio.read(after, parent + 1))
     },
   })
