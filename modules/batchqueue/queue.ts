@@ -69,14 +69,16 @@ export class BatchQueue {
       delaysMs,
       timeoutMs: settings.timeout_s * 1000,
       keep: { days: keptDays, most: 100_000 },
-      run: async ({ input: { id, call }, signal, step, sleepUntil }) => {
+      state: deferredResult,
+      run: async ({ input: { id, call }, signal, state, save, sleepUntil }) => {
         const now = Date.now()
         const open = opening(now)
         if (open > now) await sleepUntil(`window at ${open}`, open)
         await this.#change(id, { status: 'running' })
-        const result = await step('call', () => this.#calls.make(call, signal, mayPass))
+        const result = state ?? (await this.#calls.make(call, signal, mayPass))
+        // Before it is told of: who hears of the end comes for the answer.
+        await save(result)
         await this.#end(id, result)
-        return result
       },
       gaveUp: ({ input: { id } }, { code = 'internal_error' }) =>
         this.#end(id, {
@@ -127,7 +129,9 @@ export class BatchQueue {
   }
 
   async resultOf(id: string): Promise<DeferredResult | undefined> {
-    return deferredResult.safeParse((await this.#jobs.get(id))?.result).data
+    const job = await this.#jobs.get(id)
+    // Older versions kept it as what the job came to.
+    return deferredResult.safeParse(job?.state ?? job?.result).data
   }
 
   /** Ends a call that has not ended; what the provider still says counts for nothing. Throws a conflict for one that has. */
