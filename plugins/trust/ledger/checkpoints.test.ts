@@ -2,9 +2,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Ledger } from '#kernel'
+import { Ledger, type Log, type Sealing, type Signing, type Store } from '#kernel'
+import { openLevel } from '../../../storage/level.ts'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
+import { Chain } from './chain.ts'
+import { CheckpointFile } from './checkpoint-file.ts'
+import { Checkpoints } from './checkpoints.ts'
 
 let folder: string
 let receiver: Receiver
@@ -43,6 +47,28 @@ test('a checkpoint is posted to the address of the settings, and one that did no
   } finally {
     await gateway.close()
   }
+})
+
+test('what a checkpoint states is fsynced before it is signed', async () => {
+  const engine = await openLevel(path.join(folder, 'fsynced'))
+  const chain = new Chain(engine.namespace('trust') as Store, () => undefined as unknown as Sealing)
+  let isFsynced = false
+  const checkpoints = new Checkpoints({
+    segments: chain.segments,
+    flush: async () => {
+      await chain.flush()
+      isFsynced = true
+    },
+    file: new CheckpointFile(path.join(folder, 'fsynced.jsonl')),
+    signing: () =>
+      ({ sign: async () => ({ key_id: String(isFsynced), signature: '' }) }) as unknown as Signing,
+    post: undefined,
+    log: undefined as unknown as Log,
+  })
+  chain.record({ event_type: 'test.done', actor: { type: 'system', id: 'test' }, action: 'do' })
+  expect(await checkpoints.make()).toMatchObject({ seq: 1, key_id: 'true' })
+  await chain.close()
+  await engine.close()
 })
 
 test('the file of checkpoints is where the settings say', async () => {

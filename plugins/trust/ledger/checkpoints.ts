@@ -11,6 +11,8 @@ export interface Schedule {
 
 interface CheckpointParts {
   readonly segments: Segments
+  /** Resolves when all that the segments have is fsynced. */
+  readonly flush: () => Promise<void>
   readonly file: CheckpointFile
   readonly signing: () => Signing
   /** Sends it to another place, where there is one; rejects when it did not arrive. */
@@ -67,6 +69,8 @@ export class Checkpoints {
   async #madeSince(last: Checkpoint | undefined): Promise<Checkpoint | undefined> {
     const end = await this.#parts.segments.end()
     if (!end || end.hash === last?.head_hash) return last
+    // What it states outlives the gateway: an entry that a power loss takes along would be one that was cut off.
+    await this.#parts.flush()
     const { ledger, seq, hash: head_hash } = end
     const fields = { ledger, seq, head_hash, created_at: new Date().toISOString() }
     const checkpoint = { ...fields, ...(await this.#parts.signing().sign(signedBytes(fields))) }

@@ -65,6 +65,7 @@ export function keepLedger(context: Context<Settings>): Chain {
   }
   const checkpoints = new Checkpoints({
     segments: chain.segments,
+    flush: () => chain.flush(),
     file: new CheckpointFile(path.resolve(dataDir, checkpoint_file ?? 'ledger-checkpoints.jsonl')),
     signing: () => use(Signing),
     post: url === undefined ? undefined : publish,
