@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { badRequest, type Forms } from '#kernel'
+import { refuseChannelKeys } from './channel-keys.ts'
 import type { VersionRow } from './shapes.ts'
 
 type Values = Readonly<Record<string, string | number | boolean>>
@@ -33,6 +34,7 @@ const secretForms = (content: Forms) =>
 
 /** Throws a bad request for content that has a secret itself. */
 export function refuseSecrets(content: Forms): void {
+  refuseChannelKeys(content)
   for (const { section, key, form, named, own } of secretForms(content)) {
     const at = (field: string): string => `content.${section}.${key}.${field}`
     for (const field of own)

@@ -71,6 +71,18 @@ test('what is no pack is refused with the field at fault', async () => {
     [{ version: 'one' }, 'version'],
     [{ content: { providers: { x: { api_key: 'sk-1' } } } }, 'content.providers.x.api_key'],
     [{ content: { providers: { x: { keys: [] } } } }, 'content.providers.x.keys'],
+    [
+      {
+        content: {
+          alerts: { a: { channels: [{ type: 'log' }, { type: 'pagerduty', target: 'a-key-of-theirs' }] } },
+        },
+      },
+      'content.alerts.a.channels.1.target',
+    ],
+    [
+      { content: { alerts: { a: { channel: 'pagerduty', channel_config: { target: 'a-key-of-theirs' } } } } },
+      'content.alerts.a.channel_config.target',
+    ],
     [{ content: { providers: { x: { headers: { a: 'b' } } } } }, 'content.providers.x.headers'],
     [{ content: { nope: {} } }, 'content.nope'],
     [
