@@ -48,7 +48,7 @@ export function guardrailPages(stage: Stage): void {
     await page.selectOption('#field-action', 'block')
     await page.click('button:text-is("Add")')
     await page.waitForSelector('.field:has(#field-pattern) .flaw')
-    expect(await page.evaluate('document.activeElement.id')).toBe('field-pattern')
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('field-pattern')
     expect(await page.getAttribute('#field-pattern', 'aria-invalid')).toBe('true')
     expect(await page.inputValue('#field-pattern')).toBe('(')
   })
