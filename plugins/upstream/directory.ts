@@ -1,35 +1,21 @@
-import { LRUCache } from 'lru-cache'
 import {
   badRequest,
   type Capability,
   type Environment,
   type ModelCatalogue,
-  notFound,
   type Provider,
   type ProviderSpec,
 } from '#kernel'
-import { compileGlobs, nearest } from '#kit'
+import { compileGlobs } from '#kit'
 import { providerOf } from './directory/provider.ts'
 import type { RouteTable } from './directory/route-table.ts'
+import { type Listed, type Route, Routing } from './directory/routing.ts'
 import type { RuntimeProviders } from './directory/runtime-providers.ts'
 import { ServedModels } from './directory/served-models.ts'
 import { refusing } from './directory/unreadable.ts'
 import type { ProviderEntries } from './sections.ts'
 
-/** Where a model name leads: providers in order of preference, each with the model's name there. */
-export interface Route {
-  readonly provider: Provider
-  readonly model: string
-  /** Why this one, for traces. */
-  readonly reason: string
-}
-
 type DirectoryEntries = RuntimeProviders['entries']
-
-interface Listed {
-  readonly provider: Provider
-  readonly serves: (model: string) => boolean
-}
 
 export interface DirectoryParts {
   /** The entries of providers in service.yaml, by their names. */
@@ -58,17 +44,23 @@ export class Directory {
   readonly #parts: DirectoryParts
   #specs: ReadonlyMap<string, ProviderSpec> | undefined
   #entries: DirectoryEntries | undefined
-  /** The editions of the data that the cached answers were made of. */
-  #editions = ''
   #providers = new Map<string, Listed>()
   /** Models that providers have listed themselves. */
   readonly #learned = new Map<string, readonly string[]>()
   /** Models that providers serve at present, besides those that their manifests and entries name. */
   readonly served = new ServedModels()
-  readonly #resolved = new LRUCache<string, readonly Route[]>({ max: 5000 })
+  readonly #routing: Routing
 
   constructor(parts: DirectoryParts) {
     this.#parts = parts
+    this.#routing = new Routing({
+      providers: () => this.#current(),
+      provider: (name) => this.get(name),
+      hasUnusable: () => this.unusable.length > 0,
+      routes: parts.routes,
+      served: this.served,
+      catalogue: parts.catalogue,
+    })
   }
 
   /** The providers that are switched on, and the configuration's own. */
@@ -87,7 +79,6 @@ export class Directory {
       const provider = entry?.unreadable ? refusing(name, known, entry.unreadable) : known
       if (provider) this.#providers.set(name, { provider, serves: compileGlobs(provider.spec.models) })
     }
-    this.#resolved.clear()
     return this.#providers
   }
 
@@ -133,78 +124,7 @@ export class Directory {
       const bare = model.startsWith(`${forced}/`) ? model.slice(forced.length + 1) : model
       return [{ provider, model: bare, reason: 'X-Provider' }]
     }
-    // Forgets what is remembered of other providers.
-    this.#current()
-    const editions = `${this.#parts.routes.edition} ${this.#parts.catalogue?.()?.edition} ${this.served.edition}`
-    if (this.#editions !== editions) {
-      this.#editions = editions
-      this.#resolved.clear()
-    }
-    let routes = this.#resolved.get(model)
-    if (!routes) {
-      routes = this.#look(model, others, advise)
-      this.#resolved.set(model, routes)
-    }
-    return routes
-  }
-
-  #look(
-    model: string,
-    others: () => readonly string[],
-    advise: (model: string) => string | undefined,
-  ): readonly Route[] {
-    const slash = model.indexOf('/')
-    const named = slash > 0 ? this.find(model.slice(0, slash)) : undefined
-    if (named) return [{ provider: named, model: model.slice(slash + 1), reason: 'named in the model' }]
-    const route = this.#parts.routes.find(model)
-    if (route) {
-      return [
-        { provider: this.get(route.provider), model: route.model ?? model, reason: `route ${route.match}` },
-      ]
-    }
-    const naming = this.#naming(model)
-    const serving = this.#serving(model, naming.length > 0 ? naming : this.#inCatalogue(model))
-    const known = [
-      ...serving.filter(({ configured }) => configured),
-      ...serving.filter(({ configured }) => !configured),
-      ...this.#fallbacks(),
-    ]
-    if (known.length === 0) throw this.#unknown(model, others(), advise(model))
-    return known.map((provider) => ({
-      provider,
-      model: this.served.nameAt(provider.name, model) ?? model,
-      reason: provider.spec.fallback ? 'no other provider is configured' : `${provider.name} serves ${model}`,
-    }))
-  }
-
-  #naming(model: string): Provider[] {
-    return [...this.#current().values()].flatMap(({ provider, serves }) => (serves(model) ? [provider] : []))
-  }
-
-  /** These providers and those that serve the model at present, which may be down, and so replace none. */
-  #serving(model: string, known: readonly Provider[]): Provider[] {
-    return this.providers.filter(
-      (provider) => known.includes(provider) || this.served.nameAt(provider.name, model) !== undefined,
-    )
-  }
-
-  #inCatalogue(model: string): Provider[] {
-    const catalogue = this.#parts.catalogue?.()
-    return this.providers.filter(({ name, priceId }) => catalogue?.lists(name, priceId, model))
-  }
-
-  /** The mock, while no other provider is configured: a broken entry is no reason to make answers up. */
-  #fallbacks(): Provider[] {
-    const others = this.providers.filter(({ spec }) => !spec.fallback)
-    if (this.unusable.length > 0 || others.some(({ configured }) => configured)) return []
-    return this.providers.filter(({ spec }) => spec.fallback)
-  }
-
-  #unknown(model: string, others: readonly string[], advice: string | undefined): Error {
-    const near = nearest(model, [...this.names, ...others])
-    const hint = near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `
-    const help = advice ?? `${hint}Write provider/model to name the provider outright.`
-    return notFound(`No provider serves the model ${model}. ${help}`, { param: 'model' })
+    return this.#routing.routesOf(model, { others, advise, names: () => this.names })
   }
 
   /** Model names that are known exactly, of all providers. */

@@ -8,7 +8,7 @@ import {
   type GatewayError,
   type TargetHooks,
 } from '#kernel'
-import type { Route } from '../directory.ts'
+import type { Route } from '../directory/routing.ts'
 import { type KeyStore, UnreadableKey } from '../keys/key-store.ts'
 import { RouteCandidate } from './candidate.ts'
 

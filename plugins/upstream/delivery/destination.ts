@@ -10,7 +10,8 @@ import {
   type Provider,
   UpstreamError,
 } from '#kernel'
-import type { Directory, Route } from '../directory.ts'
+import type { Route } from '../directory/routing.ts'
+import type { Directory } from '../directory.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { keyAdvice } from '../kit/key-advice.ts'
 import { ModelAdvice, ModelAliases, type ModelNames } from '../kit/models.ts'

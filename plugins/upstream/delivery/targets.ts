@@ -1,5 +1,5 @@
 import { type Arrangement, type Call, type Candidate, type Generation, isGatewayError } from '#kernel'
-import type { Route } from '../directory.ts'
+import type { Route } from '../directory/routing.ts'
 import { judged, usableRoutes } from './choice.ts'
 import type { Parts } from './destination.ts'
 import { ledCall } from './led-call.ts'
