@@ -1,5 +1,6 @@
+import type { ByteWriter } from './byte-writer.ts'
 import { type Columns, ColumnsBuilder, columnsOf, type Found, rowsOf } from './columns.ts'
-import { DraftBytes } from './draft-bytes.ts'
+import type { DraftBytes } from './draft-bytes.ts'
 import type { End } from './end.ts'
 import { type Linked, link } from './linking/link.ts'
 import type { Recorded } from './recorded.ts'
@@ -13,7 +14,7 @@ const mostLength = 4 * 1024 * 1024
 
 /** Drafts that get their places in the chain together. */
 export class Batch {
-  readonly #drafts: DraftBytes
+  readonly drafts: DraftBytes
   readonly #found = new ColumnsBuilder()
   /** Number of the drafts. */
   count = 0
@@ -25,23 +26,18 @@ export class Batch {
   isGuessed = false
   #ahead: { readonly after: string; readonly linked: Linked } | undefined
 
-  /** `size` is how many bytes are expected. */
-  constructor(size: number) {
-    this.#drafts = new DraftBytes(size)
+  /** Has the drafts in this memory, where none are yet. */
+  constructor(drafts: DraftBytes) {
+    this.drafts = drafts
   }
 
   /** Returns how many bytes these are. */
   add(recorded: Recorded, found: Found): number {
     this.count += 1
     this.#found.add(found)
-    const added = this.#drafts.add(recorded)
+    const added = this.drafts.add(recorded)
     this.length += added
     return added
-  }
-
-  /** The drafts, as `link` takes them. */
-  get drafts(): Uint8Array {
-    return this.#drafts.bytes
   }
 
   get isFull(): boolean {
@@ -62,9 +58,14 @@ export class Batch {
     return this.#ahead?.after === end.hash
   }
 
-  /** The segment behind the end of a chain, undefined where no entry is left, and how many of the drafts could be none. */
-  placed(end: End): { readonly segment: Segment | undefined; readonly dropped: number } {
-    const { entries, dropped } = this.isAheadOf(end) ? this.#ahead!.linked : link(this.drafts, end)
+  /**
+   * The segment behind the end of a chain, undefined where no entry is left, and how many of the drafts could be none. Writes over what
+   * `lines` has.
+   */
+  placed(end: End, lines: ByteWriter): { readonly segment: Segment | undefined; readonly dropped: number } {
+    const { entries, dropped } = this.isAheadOf(end)
+      ? this.#ahead!.linked
+      : link(this.drafts.bytes, end, lines)
     if (!entries) return { segment: undefined, dropped: dropped.length }
     return { segment: segmentOf(entries, this.#columnsWithout(dropped)), dropped: dropped.length }
   }

@@ -22,6 +22,11 @@ export class ByteWriter {
     return this.#length
   }
 
+  /** Bytes that there is memory for. */
+  get capacity(): number {
+    return this.#bytes.length
+  }
+
   /** What was written. It shares its memory with what is written later, until that has no room. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length)

@@ -10,12 +10,26 @@ export const hole = `\u007f${randomBytes(12).toString('base64url')}`
 
 /** Drafts as bytes: the text that stands in their holes, and of each its time, the number of its digests, its JSON, and these. */
 export class DraftBytes {
+  /** Whether another thread is about to get them. */
+  isLent = false
   readonly #writer: ByteWriter
+  /** Where the first draft begins. */
+  readonly #start: number
 
   /** `size` is how many bytes are expected. */
   constructor(size: number) {
     this.#writer = new ByteWriter(size)
     this.#writer.sized(hole)
+    this.#start = this.#writer.length
+  }
+
+  get capacity(): number {
+    return this.#writer.capacity
+  }
+
+  /** Takes all drafts out. What `bytes` gave before is written over. */
+  clear(): void {
+    this.#writer.cut(this.#start)
   }
 
   /** Returns how many bytes it takes. */

@@ -2,7 +2,9 @@ import { availableParallelism } from 'node:os'
 import type { Awaitable, Sequence } from '#kernel'
 import { Backoff } from './backoff.ts'
 import { Batch } from './batch.ts'
+import { ByteWriter } from './byte-writer.ts'
 import type { Found } from './columns.ts'
+import { DraftMemory } from './draft-memory.ts'
 import type { End } from './end.ts'
 import { LinkingThread } from './linking/thread.ts'
 import { newLedger } from './new-ledger.ts'
@@ -38,6 +40,9 @@ export class Recorder {
   readonly #linking: Batch[] = []
   /** Batches that the sequence has and that have no place yet. */
   readonly #queued = new Set<Batch>()
+  readonly #memory = new DraftMemory()
+  /** Where entries are linked in this thread. */
+  #lines = new ByteWriter(expected.least)
   /** Bytes of all that waits. */
   #length = 0
   #expectedSize = expected.least
@@ -101,7 +106,7 @@ export class Recorder {
 
   #open(): Batch {
     if (this.#isIdle()) this.#expected ??= this.#end().catch(() => undefined)
-    return new Batch(this.#expectedSize)
+    return new Batch(this.#memory.take(this.#expectedSize, this.#sequence.status().depth))
   }
 
   async #end(): Promise<End> {
@@ -135,6 +140,7 @@ export class Recorder {
     const batch = this.#linking.shift()!
     if (this.#sequence.queue((last) => this.#place(batch, last))) {
       this.#queued.add(batch)
+      this.#memory.giveBack(batch.drafts)
       return
     }
     this.#length -= batch.length
@@ -143,12 +149,18 @@ export class Recorder {
 
   #linkAhead(batch: Batch): void {
     const before = this.#expected
+    const { drafts } = batch
     const link = async (): Promise<End | undefined> => {
-      const end = await before
-      if (!end) return undefined
-      const linked = await this.#thread.link(batch.drafts, end)
-      batch.keep(end, linked)
-      return linked.entries ?? end
+      drafts.isLent = true
+      try {
+        const end = await before
+        if (!end) return undefined
+        const linked = await this.#thread.link(drafts.bytes, end)
+        batch.keep(end, linked)
+        return linked.entries ?? end
+      } finally {
+        drafts.isLent = false
+      }
     }
     // Without the thread, as when it was lost, entries are linked as they are written.
     const linked = link().catch(() => undefined)
@@ -170,7 +182,8 @@ export class Recorder {
     if (batch.isGuessed) this.#backoff.ended(isExpected)
     const isFirst = this.#queued.delete(batch)
     if (isFirst) this.#length -= batch.length
-    const { segment, dropped } = batch.placed(last)
+    const { segment, dropped } = batch.placed(last, this.#lines)
+    if (this.#lines.capacity > expected.most) this.#lines = new ByteWriter(expected.least)
     if (isFirst) this.drop(dropped)
     if (!segment) throw new TypeError('None of these drafts can be an entry.')
     if (!isExpected) this.appended(segment)
