@@ -3,6 +3,9 @@ import { takingTurns } from '../work/turns.ts'
 
 /** Characters of texts that are changed at once; for what comes behind them, other work has its turn in between. */
 const atOnce = 32_768
+/** A part of a text is to take about so long, and has so many characters. */
+const partMs = 10
+const parts = { first: 4096, least: 256, most: 32_768 }
 /** What a text costs beside its characters, in characters. */
 const each = 64
 
@@ -50,22 +53,28 @@ export function changeInTurns<T, P extends unknown[]>(walk: Walk<T, P>, way: Way
 
   async function rest(): Promise<T> {
     const turn = takingTurns()
-    const goOn = async (): Promise<void> => {
-      await turn()
-      way.cancel.check()
-    }
+    let length = parts.first
     for (const { text, about } of late) {
       const changing = way.open(...about)
       let changed = ''
-      for (let at = 0; at < text.length; at += atOnce) {
-        await goOn()
-        changing.add(text.slice(at, at + atOnce))
+      for (let at = 0; at < text.length; ) {
+        await turn()
+        way.cancel.check()
+        const part = text.slice(at, at + length)
+        const began = performance.now()
+        changing.add(part)
         changed += changing.take()
+        at += part.length
+        length = lengthAfter(part.length, performance.now() - began)
       }
-      await goOn()
+      await turn()
       made.push(close(changed + changing.end(), about))
     }
     const texts = made.values()
     return walk(() => texts.next().value!)
   }
 }
+
+/** How long the next part is to be, by what one took. */
+const lengthAfter = (length: number, ms: number): number =>
+  Math.round(Math.min(parts.most, 2 * length, Math.max(parts.least, length * (partMs / Math.max(ms, 0.01)))))

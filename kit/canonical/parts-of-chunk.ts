@@ -4,8 +4,9 @@ import { pieces } from './chunks.ts'
 import type { ChoiceDelta, CompletionChunk, Delta } from './forms.ts'
 import { mapChoice } from './texts.ts'
 
-/** Characters of a text that filters look at without a turn for other work. */
+/** Characters of a text that filters look at without a turn for other work, and of each part of a longer one. */
 const longest = 32_768
+const partLength = 4096
 
 /** Passes a chunk on at once; one with a long text in parts, with turns for other work, and then it is a promise. */
 export function passInParts(chunk: Chunk, pass: (part: Chunk) => void): Promise<void> | undefined {
@@ -35,7 +36,7 @@ function partsOf(chunk: Chunk): Chunk[] | undefined {
   const first = choices.map((choice) => {
     const cut = mapChoice(choice, (text, { lane, wrap }) => {
       if (lane === undefined || text.length <= longest) return text
-      const [start = '', ...more] = pieces(text, longest)
+      const [start = '', ...more] = pieces(text, partLength)
       for (const piece of more) rest.push({ index: choice.index, ...wrap(piece), finish_reason: null })
       return start
     })
