@@ -1,4 +1,6 @@
 import type { ModelRequest } from '../../kit/canonical/forms.ts'
+import { changeInTurns } from '../../kit/canonical/in-turns.ts'
+import type { TextLocation } from '../../kit/canonical/text-location.ts'
 import { HookFault } from '../../kit/work/hook-fault.ts'
 import { Call } from '../call/call.ts'
 import type { Trace } from '../call/trace.ts'
@@ -6,7 +8,7 @@ import { looksElsewhere } from './batches.ts'
 import { Detector } from './detector.ts'
 import { type Entry, engages } from './entry.ts'
 import { inspectRequest } from './inspect.ts'
-import { requestTextThrough } from './redact.ts'
+import { requestChange } from './redact.ts'
 
 /** A text that a module brings into a call: a passage that it found, a turn that it remembers, a template that it filled. */
 export interface BroughtText {
@@ -37,25 +39,26 @@ export function inspectorOf(guards: readonly Entry[]): InspectBrought | undefine
       if (entry.id === origin || !engages(entry, call)) continue
       seen = entry.hooks[looksElsewhere]
         ? await askElsewhere(entry, call, seen)
-        : lookedThrough(entry, call, seen, origin)
+        : await lookedThrough(entry, call, seen, origin)
     }
     return seen.map(({ text }) => text)
   }
 }
 
-function lookedThrough(
+async function lookedThrough(
   entry: Entry,
   call: Call,
   texts: readonly BroughtText[],
   origin: string,
-): BroughtText[] {
+): Promise<readonly BroughtText[]> {
   const detector = new Detector(entry, entry.hooks.detect!.request!, call)
-  try {
-    const change = requestTextThrough(detector)
-    return texts.map(({ role, text }) => ({
+  const walk = (change: (text: string, place: TextLocation) => string): readonly BroughtText[] =>
+    texts.map(({ role, text }) => ({
       role,
       text: change(text, { direction: 'request', role, kind: 'content', origin }),
     }))
+  try {
+    return await changeInTurns(walk, requestChange(detector, call))
   } finally {
     detector.settle()
   }

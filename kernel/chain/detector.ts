@@ -16,7 +16,9 @@ export class Detector {
   readonly #entry: Entry
   readonly #call: Call
   #broken = false
-  #ms = 0
+  /** What it took, and the longest that it kept other work from having a turn. */
+  ms = 0
+  longestMs = 0
 
   constructor(entry: Entry, detection: Detection, call: Call) {
     this.#entry = entry
@@ -84,7 +86,7 @@ export class Detector {
 
   /** Adds the time it took to the module's and the call's account; once, at the end. */
   settle(): void {
-    recordRun(this.#entry, 'detect', this.#ms, this.#call)
+    recordRun(this.#entry, 'detect', this.ms, this.#call, this.longestMs)
   }
 
   #tell(
@@ -115,7 +117,9 @@ export class Detector {
       handleFailure(this.#entry, 'detect', error, this.#call)
       return undefined
     } finally {
-      this.#ms += performance.now() - started
+      const ms = performance.now() - started
+      this.ms += ms
+      this.longestMs = Math.max(this.longestMs, ms)
     }
   }
 }

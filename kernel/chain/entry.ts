@@ -110,9 +110,9 @@ export function handleFailure(entry: Entry, hook: string, error: unknown, call?:
   }
 }
 
-/** Counts a run of a module's hook, and puts it into the call's trace. */
-export function recordRun({ id, meter }: Entry, hook: string, ms: number, call: Call): void {
-  meter.run(hook, ms)
+/** Counts a run of a module's hook, and puts it into the call's trace. `longestMs` is the longest part of it without a turn for others. */
+export function recordRun({ id, meter }: Entry, hook: string, ms: number, call: Call, longestMs = ms): void {
+  meter.run(hook, ms, longestMs)
   call.trace.timings.push({ module: id, hook, ms })
 }
 

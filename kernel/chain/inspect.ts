@@ -12,7 +12,8 @@ export const asks = ({ hooks }: Entry): boolean =>
   hooks.request !== undefined || hooks.detect?.request !== undefined
 
 /**
- * Runs what a module has for requests: the changed call, an answer, or nothing when all stays as it is.
+ * Runs what a module has for requests: the changed call, an answer, or nothing when all stays as it is. A promise where its hook
+ * gives one, or where it has much to search.
  */
 export function inspectRequest(entry: Entry, call: Call, later: Later): Step | Promise<Step> {
   const started = performance.now()
@@ -20,6 +21,7 @@ export function inspectRequest(entry: Entry, call: Call, later: Later): Step | P
     const { detect, request } = entry.hooks
     const isSearched = detect?.request && looks(entry, detect.request, call)
     const seen = isSearched ? redactRequest(call, entry, later) : call
+    if (seen instanceof Promise) return awaitSearch(entry, call, seen)
     const result = request ? request(seen) : undefined
     if (result instanceof Promise) return awaitStep(entry, call, seen, result, started)
     const step = checkedStep(result, call) ?? changed(call, seen)
@@ -30,6 +32,13 @@ export function inspectRequest(entry: Entry, call: Call, later: Later): Step | P
     handleFailure(entry, 'request', error, call)
     return undefined
   }
+}
+
+async function awaitSearch(entry: Entry, call: Call, search: Promise<Call>): Promise<Step> {
+  const seen = await search.catch((error: unknown) => handleFailure(entry, 'request', error, call))
+  const { request } = entry.hooks
+  if (!seen || !request) return seen ? changed(call, seen) : undefined
+  return awaitStep(entry, call, seen, (async () => request(seen))(), performance.now())
 }
 
 /** Apart, as a function that holds closures costs each call a context, also where nothing takes its time. */

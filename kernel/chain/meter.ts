@@ -1,5 +1,5 @@
+import { Deadlines } from '../../kit/work/deadlines.ts'
 import { faultOf, HookFault } from '../../kit/work/hook-fault.ts'
-import { Deadlines } from './deadlines.ts'
 import { ModuleCircuit } from './module-circuit.ts'
 
 /** Something a module reported about itself. */
@@ -48,11 +48,11 @@ export class Meter {
     this.deadlines = new Deadlines(circuit.limits.timeout)
   }
 
-  /** Adds one run of a hook, which is held against the module when it took too long. */
-  run(hook: string, ms: number): void {
+  /** Adds one run of a hook, which is held against the module when it, or the longest part of it that let nobody else work, was too long. */
+  run(hook: string, ms: number, longestMs = ms): void {
     this.add(hook, ms)
     const { budget } = this.circuit.limits
-    if (ms > budget && performance.now() - ms >= this.pardonedAt) this.#overrun(hook, ms)
+    if (longestMs > budget && performance.now() - ms >= this.pardonedAt) this.#overrun(hook, longestMs)
   }
 
   /** Adds one run of a hook, however long it took. */

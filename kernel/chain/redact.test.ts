@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ModelRequest } from '../../kit/canonical/forms.ts'
+import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
+import { ClientGone } from '../../kit/errors.ts'
 import { callWith, entryOf } from '../../test/chain.ts'
 import { detectionOf, detectorsOf } from '../../test/detection.ts'
 import type { Call } from '../call/call.ts'
@@ -17,11 +18,11 @@ const blocking = {
 
 const guard = (detection: Detection, id = 'guard'): Entry => entryOf(id, { detect: { request: detection } })
 const redacted = (request: Partial<ModelRequest>, detection = key): ModelRequest =>
-  redactRequest(callWith(request), guard(detection), () => []).request
+  (redactRequest(callWith(request), guard(detection), () => []) as Call).request
 
 function thrownBy(call: Call, entry: Entry, later: readonly Entry[] = []): unknown {
   try {
-    redactRequest(call, entry, () => later)
+    void redactRequest(call, entry, () => later)
   } catch (error) {
     return error
   }
@@ -196,7 +197,7 @@ describe('an answer', () => {
   } as const
 
   test('is redacted by all detectors in one pass, and keeps the choices that nothing was found in', () => {
-    const after = redactReply(body, detectorsOf([key, mail]))
+    const after = redactReply(body, detectorsOf([key, mail])) as Completion
     expect(after.choices?.map(({ message }) => message?.content)).toEqual(['[key] "mail"', 'fine'])
     expect(after.choices?.[1]).toBe(body.choices[1])
     expect(redactReply(body, detectorsOf([]))).toBe(body)
@@ -205,9 +206,10 @@ describe('an answer', () => {
   test('loses the log probabilities of what was changed, and keeps those of the rest', () => {
     const logprobs = { content: [{ token: 'k123', logprob: -1, bytes: null, top_logprobs: [] }] }
     const spelled = { choices: body.choices.map((choice) => ({ ...choice, logprobs })) }
-    const after = redactReply(spelled, detectorsOf([key]))
+    const after = redactReply(spelled, detectorsOf([key])) as Completion
     expect(after.choices?.map((choice) => choice.logprobs)).toEqual([null, logprobs])
-    expect(redactReply(body, detectorsOf([key])).choices?.[0]).not.toHaveProperty('logprobs')
+    const plain = redactReply(body, detectorsOf([key])) as Completion
+    expect(plain.choices?.[0]).not.toHaveProperty('logprobs')
   })
 
   test('with a finding that blocks is refused by its module', () => {
@@ -217,10 +219,90 @@ describe('an answer', () => {
 
   test('adds the time of each detector to the account of its module once, also when it is refused', () => {
     const call = callWith()
-    redactReply(body, detectorsOf([key, mail], call))
+    void redactReply(body, detectorsOf([key, mail], call))
     expect(call.trace.timings.map(({ module }) => module)).toEqual(['d0', 'd1'])
     const refused = callWith()
     expect(() => redactReply(body, detectorsOf([mail, blocking], refused))).toThrow()
     expect(refused.trace.timings.map(({ module }) => module)).toEqual(['d0', 'd1'])
+  })
+})
+
+describe('what is long', () => {
+  const text = 'k123 and a@b, then k456 \u{1f511} '.repeat(20_000)
+  const said = text.replaceAll(/k\d{3}/g, '[key]').replaceAll('a@b', '"mail"')
+  /** A detection with the longest text that it was given at once. */
+  const watched = (detection: Detection) => {
+    const seen = { longest: 0 }
+    const scan: Detection['scan'] = (text, ...more) => {
+      seen.longest = Math.max(seen.longest, text.length)
+      return detection.scan(text, ...more)
+    }
+    return { seen, detection: { ...detection, scan } }
+  }
+
+  test('is searched in parts, with turns for other calls, and comes out as it would in one', async () => {
+    const both = [watched(key), watched(mail)]
+    const detectors = detectorsOf(both.map(({ detection }) => detection))
+    const message = { role: 'assistant' as const, content: text, refusal: 'k123' }
+    const reply = await redactReply({ choices: [{ index: 0, message, finish_reason: 'stop' }] }, detectors)
+    expect(reply.choices?.[0]?.message).toEqual({ role: 'assistant', content: said, refusal: '[key]' })
+    const { seen, detection } = watched(key)
+    const content = [
+      { type: 'text', text: 'k1' },
+      { type: 'text', text },
+      { type: 'text', text: 'k789' },
+    ]
+    const arguments_ = JSON.stringify({ text })
+    const tool_calls = [
+      { id: 'c', type: 'function' as const, function: { name: 'f', arguments: arguments_ } },
+    ]
+    const call = callWith({
+      messages: [
+        { role: 'user', content },
+        { role: 'assistant', content: null, tool_calls },
+      ],
+    })
+    const { request } = await redactRequest(call, guard(detection), () => [])
+    const masked = text.replaceAll(/k\d{3}/g, '[key]')
+    expect(request.messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'k1' },
+          { type: 'text', text: masked },
+          { type: 'text', text: '[key]' },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { ...tool_calls[0], function: { name: 'f', arguments: JSON.stringify({ text: masked }) } },
+        ],
+      },
+    ])
+    for (const { longest } of [seen, ...both.map((one) => one.seen)])
+      expect(longest).toBeLessThan(text.length / 8)
+  })
+
+  test('is refused for what stands at its end, and its record has it without any finding of any module', async () => {
+    const call = callWith({ messages: [{ role: 'user', content: `${'a@b '.repeat(50_000)}k123` }] })
+    const refused = await Promise.resolve(
+      redactRequest(call, guard(blocking), () => [guard(mail, 'later')]),
+    ).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ type: 'content_blocked' })
+    expect(call.trace.request?.messages?.[0]?.content).toBe(`${'"mail" '.repeat(50_000)}[blocked: k\\d{3}]`)
+  })
+
+  test('is not searched to its end when nobody waits for it any more', async () => {
+    let scans = 0
+    const scan: Detection['scan'] = () => {
+      scans += 1
+      if (scans === 2) call.cancel.abort(new ClientGone())
+      return []
+    }
+    const call = callWith({ messages: [{ role: 'user', content: text }] })
+    await expect(redactRequest(call, guard({ reach: 4, scan }), () => [])).rejects.toThrow(ClientGone)
+    expect(scans).toBe(2)
   })
 })

@@ -1,4 +1,5 @@
 import type { Choice, Completion, ModelRequest } from '../../kit/canonical/forms.ts'
+import { changeInTurns } from '../../kit/canonical/in-turns.ts'
 import type { TextLocation } from '../../kit/canonical/text-location.ts'
 import {
   mapReplyFields,
@@ -7,6 +8,8 @@ import {
   mapRequestParameters,
   mapRequestTexts,
 } from '../../kit/canonical/texts.ts'
+import { Cancel } from '../../kit/work/cancel.ts'
+import { type Awaitable, continueWith } from '../../kit/work/continue-with.ts'
 import type { Call } from '../call/call.ts'
 import { type OnBlock, Window } from '../detect/window.ts'
 import { looksElsewhere } from './batches.ts'
@@ -17,60 +20,88 @@ import type { Entry } from './entry.ts'
 export type Later = (entry: Entry, call: Call) => readonly Entry[]
 
 /**
- * The call with its request redacted by a module. Throws when a finding blocks; the call's record may then have its request
- * without any finding, neither of this module nor of those after it.
+ * The call with its request redacted by a module; a promise where that is long, so that other calls go on meanwhile. Throws when a
+ * finding blocks; the call's record may then have its request without any finding, neither of this module nor of those after it.
  */
-export function redactRequest(call: Call, entry: Entry, later: Later): Call {
+export function redactRequest(call: Call, entry: Entry, later: Later): Awaitable<Call> {
   const detector = new Detector(entry, entry.hooks.detect!.request!, call)
   let blocked: Found | undefined
   const redacted = requestThrough(call, detector, (found) => {
     blocked ??= found
     return marked(found)
   })
-  if (blocked) {
-    call.trace.mayRecord(recordable(redacted, later(entry, call)))
-    throw detector.refusal(blocked)
+  const passed = (seen: Call): Awaitable<Call> => {
+    if (!blocked) return seen
+    const refusal = detector.refusal(blocked)
+    return continueWith(recordable(seen, later(entry, call)), (request): never => {
+      call.trace.mayRecord(request)
+      throw refusal
+    })
   }
-  return redacted
+  if (!(redacted instanceof Promise)) return passed(redacted)
+  return redacted.finally(() => detector.settle()).then(passed)
 }
 
-/** A whole answer, redacted; the same object when nothing was found. Throws when a finding blocks. */
-export function redactReply(body: Completion, detectors: readonly Detector[]): Completion {
-  try {
-    const search = (text: string, place: TextLocation): string => new Window(detectors, place).whole(text)
+/** A whole answer, redacted, as with `redactRequest`; the same object when nothing was found. Throws when a finding blocks. */
+export function redactReply(
+  body: Completion,
+  detectors: readonly Detector[],
+  cancel = new Cancel(),
+): Awaitable<Completion> {
+  const walk = (search: (text: string, place: TextLocation) => string): Completion => {
     const redacted = mapReplyTexts(body, (text, place, lane) =>
       search(text, detectors[0]?.placeOf(lane, place) ?? place),
     )
     return mapReplyFields(redacted === body ? body : withoutStaleLogprobs(redacted, body), search)
-  } finally {
+  }
+  const settle = (): void => {
     for (const detector of detectors) detector.settle()
+  }
+  let redacted: Awaitable<Completion> | undefined
+  try {
+    redacted = changeInTurns(walk, { open: (place: TextLocation) => new Window(detectors, place), cancel })
+    return redacted instanceof Promise ? redacted.finally(settle) : redacted
+  } finally {
+    if (!(redacted instanceof Promise)) settle()
   }
 }
 
 /** The request as these modules would have left it; nothing when one of them cannot tell. */
-function recordable(call: Call, entries: readonly Entry[]): ModelRequest | undefined {
+function recordable(call: Call, entries: readonly Entry[]): Awaitable<ModelRequest | undefined> {
   if (entries.some(({ hooks }) => hooks[looksElsewhere])) return undefined
+  const through = (seen: Call, entry: Entry): Awaitable<Call> =>
+    requestThrough(seen, new Detector(entry, entry.hooks.detect!.request!, seen), marked)
   try {
-    return entries.reduce(
-      (seen, entry) => requestThrough(seen, new Detector(entry, entry.hooks.detect!.request!, seen), marked),
+    const seen = entries.reduce<Awaitable<Call>>(
+      (so, entry) => continueWith(so, (one) => through(one, entry)),
       call,
-    ).request
+    )
+    return seen instanceof Promise
+      ? seen.then(
+          ({ request }) => request,
+          () => undefined,
+        )
+      : seen.request
   } catch {
     return undefined
   }
 }
 
-/** What a module makes of texts of requests: with what it finds in each replaced, and with what it puts around it. */
-export const requestTextThrough =
-  (detector: Detector, onBlock?: OnBlock) =>
-  (text: string, place: TextLocation): string =>
-    detector.framed(new Window([detector], place, onBlock).whole(text), place)
+/** How a module changes texts of requests: what it finds in each is replaced, and something may be put around it. */
+export const requestChange = (detector: Detector, { cancel }: Call, onBlock?: OnBlock) => ({
+  open: (place: TextLocation) => new Window([detector], place, onBlock),
+  close: (text: string, place: TextLocation) => detector.framed(text, place),
+  cancel,
+})
 
-function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Call {
-  const change = requestTextThrough(detector, onBlock)
-  const said = mapRequestParameters(mapRequestTexts(call.request, change), change)
-  const request = detector.detection.addresses ? mapRequestAddresses(said, change) : said
-  return request === call.request ? call : call.with({ request })
+function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Awaitable<Call> {
+  const walk = (change: (text: string, place: TextLocation) => string): ModelRequest => {
+    const said = mapRequestParameters(mapRequestTexts(call.request, change), change)
+    return detector.detection.addresses ? mapRequestAddresses(said, change) : said
+  }
+  return continueWith(changeInTurns(walk, requestChange(detector, call, onBlock)), (request) =>
+    request === call.request ? call : call.with({ request }),
+  )
 }
 
 /** Log probabilities spell the text out once more; those of a text that is no longer there are left out. */

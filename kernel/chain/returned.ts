@@ -1,13 +1,10 @@
 import type { Completion } from '../../kit/canonical/forms.ts'
-import { HookFault } from '../../kit/work/hook-fault.ts'
+import { HookFault, isObject, nameOf } from '../../kit/work/hook-fault.ts'
 import type { Call } from '../call/call.ts'
 import { findingTypes, severities } from '../call/findings.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Span } from '../detect/detect.ts'
 import type { Filter } from '../stream/filter.ts'
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A call or an answer, if that is what a hook returned. */
 export function checkedStep(returned: unknown, call: Call): Call | Reply | undefined {
@@ -81,11 +78,4 @@ export function checkedIndex(returned: unknown): number {
 function isReply(value: unknown): value is Reply {
   const { kind, chunks } = (value ?? {}) as { kind?: unknown; chunks?: unknown }
   return kind === 'whole' || (kind === 'stream' && typeof chunks === 'object' && chunks !== null)
-}
-
-/** What a value is, in words for the author of a module. */
-export function nameOf(value: unknown): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -88,9 +88,11 @@ function wholeThrough(
 ): Reply | Promise<Reply> {
   let after = body
   for (const [i, step] of steps.entries()) {
-    if ('entry' in step)
-      return runReply(step, after, call).then((made) => wholeThrough(reply, made, steps.slice(i + 1), call))
-    after = redactReply(after, step.detectors)
+    const made =
+      'entry' in step ? runReply(step, after, call) : redactReply(after, step.detectors, call.cancel)
+    if (made instanceof Promise)
+      return made.then((next) => wholeThrough(reply, next, steps.slice(i + 1), call))
+    after = made
   }
   return after === reply.body ? reply : WholeReply.of(after)
 }

@@ -1,5 +1,5 @@
 import { GatewayError, isUpstreamError, UpstreamError } from '../../kit/errors.ts'
-import { headerValue } from '../../kit/http/header-value.ts'
+import { sendableHeaders } from '../../kit/http/header-value.ts'
 import { HookFault } from '../../kit/work/hook-fault.ts'
 import type { Call } from '../call/call.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
@@ -69,7 +69,7 @@ export class ClientView {
       try {
         if (!isAsked(entry, call)) continue
         show.headers(changed, call)
-        shown = sendable(changed)
+        shown = sendableHeaders(changed)
       } catch (failure) {
         if (failed(entry, failure, call)) shown = {}
       }
@@ -119,14 +119,4 @@ function failed(entry: Entry, failure: unknown, call: Call | undefined): Gateway
   } catch (error) {
     return error as GatewayError
   }
-}
-
-/** Headers that HTTP can carry: by names in lower case, without what a value cannot hold. */
-function sendable(headers: AnswerHeaders): AnswerHeaders {
-  const entries = Object.entries(headers).map(([name, value]) => {
-    if (!/^[!#$%&'*+.^_`|~0-9a-zA-Z-]+$/.test(name))
-      throw new HookFault(`there is no header ${JSON.stringify(name)}`)
-    return [name.toLowerCase(), typeof value === 'number' ? value : headerValue(String(value))]
-  })
-  return Object.fromEntries(entries)
 }

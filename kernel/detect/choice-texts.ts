@@ -2,8 +2,8 @@ import type { Chunk } from '../../kit/canonical/chunk.ts'
 import type { ChoiceDelta } from '../../kit/canonical/forms.ts'
 import type { TextLocation } from '../../kit/canonical/text-location.ts'
 import { mapChoice } from '../../kit/canonical/texts.ts'
+import { HeldLogprobs } from '../../kit/streams/held-logprobs.ts'
 import type { Detector } from '../chain/detector.ts'
-import { HeldLogprobs } from './held-logprobs.ts'
 import { Window } from './window.ts'
 
 /** A text that grows: its window, and the way to write a part of it. */

@@ -345,7 +345,8 @@ describe('a redacted stream', () => {
     const whole: Completion = {
       choices: [{ index: 0, message, logprobs: { content: [] }, finish_reason: 'stop' }],
     }
-    expect(redactReply(whole, detectorsOf([key])).choices?.[0]?.logprobs).toBeNull()
+    const redacted = redactReply(whole, detectorsOf([key])) as Completion
+    expect(redacted.choices?.[0]?.logprobs).toBeNull()
   })
 
   test('drops those that come without a text, as nobody can tell what they spell', async () => {
@@ -583,4 +584,55 @@ test('a chunk of which all is held does not leave, unless it tells the usage', a
   expect(first!.data).toMatchObject({ choices: [], usage })
   for (const chunk of others) expect(chunk.data.choices.length).toBeGreaterThan(0)
   expect(assembled([first!, ...others])).toMatchObject({ usage, choices: [{ message: { content: 'k1k1' } }] })
+})
+
+describe('a chunk with a long text', () => {
+  const long = 'k123 and a@b \u{1f511} '.repeat(30_000)
+  const said = long.replaceAll('k123', '[key]').replaceAll('a@b', '"mail"')
+
+  test.each(['', 'kept '])(
+    'is searched in parts and says the same, with what it says beside it: %s',
+    async (before) => {
+      let longest = 0
+      const watched = both.map(
+        (detection): Detection => ({
+          ...detection,
+          scan(text, ...more) {
+            longest = Math.max(longest, text.length)
+            return detection.scan(text, ...more)
+          },
+        }),
+      )
+      const call = {
+        index: 0,
+        id: 'c',
+        type: 'function' as const,
+        function: { name: 'f', arguments: JSON.stringify({ long }) },
+      }
+      const chunk = Chunk.of({
+        object: 'chat.completion.chunk',
+        choices: [
+          {
+            index: 0,
+            delta: { role: 'assistant', content: before + long, tool_calls: [call] },
+            finish_reason: 'tool_calls',
+          },
+          { index: 1, delta: { content: 'k123' }, finish_reason: 'stop' },
+        ],
+        usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+      })
+      const [first, second] = assembled(await redactedStream([chunk], watched)).choices as [Choice, Choice]
+      // Not as a difference: it would be longer than any terminal.
+      expect(first.message?.content === before + said).toBe(true)
+      expect(first.message?.tool_calls).toEqual([
+        { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify({ long: said }) } },
+      ])
+      expect([first.finish_reason, second.finish_reason, second.message?.content]).toEqual([
+        'tool_calls',
+        'stop',
+        '[key]',
+      ])
+      expect(longest).toBeLessThan(long.length / 3)
+    },
+  )
 })

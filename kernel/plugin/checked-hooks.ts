@@ -1,6 +1,6 @@
 import { closest } from 'fastest-levenshtein'
+import { isObject, nameOf } from '../../kit/work/hook-fault.ts'
 import type { Hooks } from '../chain/hooks.ts'
-import { isObject, nameOf } from '../chain/returned.ts'
 
 const functions = [
   'idle',

@@ -1,5 +1,6 @@
 import { Chunk, finishChunk } from '../../kit/canonical/chunk.ts'
 import type { CompletionChunk, FinishReason } from '../../kit/canonical/forms.ts'
+import { passInParts } from '../../kit/canonical/parts-of-chunk.ts'
 import type { GatewayError } from '../../kit/errors.ts'
 import { HookFault } from '../../kit/work/hook-fault.ts'
 
@@ -39,6 +40,7 @@ class Filtering implements AsyncIterator<readonly Chunk[]> {
   #batch: Chunk[] = []
   #stopped = false
   #failure: GatewayError | undefined
+  readonly #pass = (chunk: Chunk): void => this.enter(0, chunk)
 
   constructor(source: AsyncIterable<readonly Chunk[]>, filters: readonly Filter[]) {
     this.#source = source[Symbol.asyncIterator]()
@@ -49,8 +51,12 @@ class Filtering implements AsyncIterator<readonly Chunk[]> {
     while (!this.#stopped) {
       const step = await this.#source.next()
       try {
-        if (step.done) this.#end()
-        else for (const chunk of step.value) this.enter(0, chunk)
+        if (step.done) this.stop(-1)
+        else
+          for (const chunk of step.value) {
+            const passing = passInParts(chunk, this.#pass)
+            if (passing) await passing
+          }
       } catch (error) {
         await this.return()
         throw error
@@ -58,11 +64,9 @@ class Filtering implements AsyncIterator<readonly Chunk[]> {
       if (this.#batch.length > 0) return { done: false, value: this.#take() }
     }
     await this.#source.return?.()
-    if (this.#failure) {
-      const failure = this.#failure
-      this.#failure = undefined
-      throw failure
-    }
+    const failure = this.#failure
+    this.#failure = undefined
+    if (failure) throw failure
     return { done: true, value: undefined }
   }
 
@@ -84,7 +88,7 @@ class Filtering implements AsyncIterator<readonly Chunk[]> {
    * Ends the answer for a filter; `last` is the chunk that the filters after it still get. The filters before it learn of the
    * end as well, but the text that they still hold is dropped, since it would come after the end.
    */
-  stop(place: number, last: Chunk | undefined, failure?: GatewayError): void {
+  stop(place: number, last?: Chunk, failure?: GatewayError): void {
     if (this.#stopped) return
     // A filter further on may fail the answer while it lets go of what it held; that failure is then the answer's.
     if (last) this.enter(place + 1, last)
@@ -92,11 +96,6 @@ class Filtering implements AsyncIterator<readonly Chunk[]> {
     this.#failure ??= failure
     this.#stopped = true
     for (const stage of this.#stages) stage.end()
-  }
-
-  #end(): void {
-    for (const stage of this.#stages) stage.end()
-    this.#stopped = true
   }
 
   #take(): Chunk[] {

@@ -54,7 +54,7 @@ function* toolDeltas(call: Partial<ToolCall>, index: number, length: number): Ge
 }
 
 /** Cuts between code points, so that no chunk ends in half a character. */
-function* pieces(text: string, length: number): Generator<string> {
+export function* pieces(text: string, length: number): Generator<string> {
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + length, text.length)
     const last = text.charCodeAt(end - 1)

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Detection } from '../../kernel/detect/detect.ts'
 import { cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
 import { runs } from '../../test/suite/runs.ts'
@@ -71,3 +72,20 @@ test('takes linear time with the patterns that ruin others', () => {
     findAll([patternFinder(source, 100)], 'a'.repeat(100_000))
   expect(performance.now() - started).toBeLessThan(20_000)
 }, 60_000)
+
+test.each(['a', '[a-z]+', 'a*', '.', 'a\\b|a', 'a{2,}'])(
+  'looks no further than a match can go where one begins at every place: %s',
+  (source) => {
+    const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof import('re2js')
+    const matcher = vi.spyOn(RE2JS.prototype, 'matcher')
+    try {
+      const text = 'a'.repeat(20_000)
+      const find = patternFinder(source, 100)
+      for (let at = 5000; at < 6000; at += 1) expect(find(text, at)?.start).toBe(at)
+      const looked = matcher.mock.calls.reduce((sum, [part]) => sum + String(part).length, 0)
+      expect(looked).toBeLessThan(1000 * 500)
+    } finally {
+      matcher.mockRestore()
+    }
+  },
+)

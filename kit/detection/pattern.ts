@@ -28,6 +28,10 @@ export function patternTest(source: string): (text: string) => boolean {
 /** Stands for text that is not looked at: no letter or digit, and no end of a line or of the text. */
 const more = '\uffff'
 
+/** Whether a pattern may tell that text, or that nothing follows, from what a part of a text ends in. */
+const seesMore = (source: string): boolean =>
+  /[.^$\\]|\P{ASCII}/u.test(source.replace(/\\(?:[wds]|[^\w\s])/g, ''))
+
 /**
  * Finds what an operator's pattern matches, on an engine without backtracking. A match depends on fewer than `longest`
  * characters from its beginning on and on the one before it, so that findings are local; of a longer one the first
@@ -36,6 +40,7 @@ const more = '\uffff'
  */
 export function patternFinder(source: string, longest: number): Finder {
   const pattern = load().RE2JS.compile(source)
+  const isBlind = !seesMore(source)
   /** The first match that begins at `from` or later, as if the text went on behind `to`. */
   const match = (text: string, from: number, to: number) => {
     const base = Math.max(0, from - 1)
@@ -44,10 +49,17 @@ export function patternFinder(source: string, longest: number): Finder {
     return { start: base + matcher.start(), end: Math.min(base + matcher.end(), to) }
   }
   return (text, from) => {
+    // Most often the next match of a text full of them begins right here, and is short: then nothing behind it is looked at.
+    const here = match(text, from, from + longest)
+    if (here?.start === from && here.end > from && (here.end < from + longest || isBlind))
+      return { start: from, end: Math.min(here.end, from + longest - 1) }
     /** Up to here, a larger part has shown that something longer begins; smaller parts do not show it again and again. */
     let doubtful = from
+    /** Parts are small at first: what begins in each has all of it looked at. */
+    let size = 2 * longest
     for (let at = from; at < text.length; ) {
-      const end = at + (at < doubtful ? 2 * longest : Math.max(8 * longest, 4096))
+      const end = at + (at < doubtful ? 2 * longest : size)
+      size = Math.min(2 * size, Math.max(8 * longest, 4096))
       const candidate = match(text, at, end)
       const start = candidate?.start ?? end
       // A match that begins before the last `longest` characters of this part ends inside it.
@@ -56,7 +68,12 @@ export function patternFinder(source: string, longest: number): Finder {
         continue
       }
       if (!candidate) return undefined
-      const local = start + longest < text.length ? match(text, start, start + longest) : candidate
+      const isHere = start === from && start + longest < text.length
+      const local = isHere
+        ? here
+        : start + longest < text.length
+          ? match(text, start, start + longest)
+          : candidate
       if (local?.start === start && local.end > start) {
         return { start, end: Math.min(local.end, start + longest - 1) }
       }

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { content } from '../../test/detection.ts'
 import { runs } from '../../test/suite/runs.ts'
 import { patternFinder } from './pattern.ts'
 import { Reach } from './rule-reach.ts'
+import { RuleSet } from './rule-set.ts'
 import type { TextRule } from './text-rule.ts'
 
 const ruleOf = (source: string, longest: number): TextRule => ({
@@ -52,4 +54,22 @@ test('looks at the last places only, where matches are nearly as long as they ca
   const reach = new Reach({ ...rule, find }, 0)
   for (let at = 183; at < 2600; at += 183) expect(reach.before(text, at)).toBe(at - 3 + 183)
   expect(searches).toBeLessThan(300)
+})
+
+test('searches a text that is full of matches about once from each place, also for rules that others outweigh', () => {
+  let searches = 0
+  const rule = ruleOf('a', 200)
+  const find: TextRule['find'] = (text, from) => {
+    searches += 1
+    return rule.find(text, from)
+  }
+  const set = new RuleSet(
+    [
+      { ...rule, find },
+      { ...ruleOf('[a-z]+', 200), id: 'other' },
+    ],
+    () => 'hit',
+  )
+  expect(set.find('a'.repeat(1000), content, 0).length).toBeGreaterThan(0)
+  expect(searches).toBeLessThan(1500)
 })

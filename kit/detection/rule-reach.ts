@@ -40,18 +40,26 @@ export class Reach<R extends TextRule> {
 /** From how many places before it is looked first. */
 const nearest = [1, 24]
 
+/** Matches of the last places are kept, which are asked for again and again. */
+const mostKept = 256
+
 /**
- * A finder for one text that keeps its furthest match: until that one is reached, a search from further on has the same result.
- * Without it, the matches of one rule would each have the rest of the text searched for those of the others.
+ * A finder for one text that keeps its furthest match: until that one is reached, a search from further on has the same result. It
+ * keeps the last ones, too. Without that, the matches of one rule would each have the rest of the text searched for those of the
+ * others, and each place of a text full of matches would be searched several times.
  */
 export function remembering(find: Finder): Finder {
   let known: { from: number; readonly start: number; readonly found: Finding | undefined } | undefined
+  const last = new Map<number, Finding | undefined>()
   return (text, from) => {
     if (known && known.from <= from && from <= known.start) return known.found
+    if (last.has(from)) return last.get(from)
     const found = find(text, from)
     const start = found?.start ?? Number.POSITIVE_INFINITY
     if (!known || start > known.start) known = { from, start, found }
     else if (start === known.start) known.from = Math.min(known.from, from)
+    if (last.size === mostKept) last.clear()
+    last.set(from, found)
     return found
   }
 }

@@ -29,9 +29,15 @@ test('a whole text is complete and has no gap', () => {
   fc.assert(
     fc.property(value, (wanted) => {
       const text = JSON.stringify(wanted)
-      expect(cutJson(text)).toEqual({ hasGap: false, isOpen: false, endsInText: false, complete: text })
+      expect(cutJson(text)).toMatchObject({ hasGap: false, isOpen: false, endsInText: false, complete: text })
     }),
   )
+})
+
+test('its depth is that of its deepest bracket', () => {
+  expect(['1', '[]', '{"a":[[1],[]]}', '[[', '[] [[1]] {'].map((text) => cutJson(text).depth)).toEqual([
+    0, 1, 3, 2, 2,
+  ])
 })
 
 test.each([

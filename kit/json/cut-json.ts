@@ -4,6 +4,8 @@ export interface CutJson {
   readonly hasGap: boolean
   /** Whether brackets are open at the end. */
   readonly isOpen: boolean
+  /** How many brackets are open at once, where most are. */
+  readonly depth: number
   /** Whether it ends in the midst of a value that is a text. */
   readonly endsInText: boolean
   /** The text up to its last complete value, with the brackets closed that are open there. */
@@ -29,6 +31,7 @@ export function cutJson(text: string): CutJson {
   const frames: Frame[] = []
   let hasGap = false
   let endsInText = false
+  let depth = 0
   // A bracket that is open there stays open: whenever a bracket is closed, there is a later end to keep.
   let kept = { end: 0, open: 0 }
   const keep = (end: number): void => {
@@ -39,6 +42,7 @@ export function cutJson(text: string): CutJson {
     const frame = frames.at(-1)
     if (said === '{' || said === '[') {
       frames.push(said === '{' ? { closer: '}', expected: 'key' } : { closer: ']', expected: 'value' })
+      depth = Math.max(depth, frames.length)
       keep(end)
     } else if (!frame) continue
     else if (said === '}' || said === ']') {
@@ -67,7 +71,7 @@ export function cutJson(text: string): CutJson {
   if (last && lacksValue(last)) hasGap = true
   const closers = frames.slice(0, kept.open).map(({ closer }) => closer)
   const complete = text.slice(0, kept.end) + closers.reverse().join('')
-  return { hasGap, isOpen: last !== undefined, endsInText, complete }
+  return { hasGap, isOpen: last !== undefined, depth, endsInText, complete }
 }
 
 /** Whether a key stands there without its value. */

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { StreamReply, WholeReply } from '../../kernel/call/reply.ts'
 import { collect } from '../../kernel/stream/collect.ts'
+import { oneByOne } from '../../test/chain.ts'
 import { Chunk } from '../canonical/chunk.ts'
 import type { ChoiceDelta, Completion } from '../canonical/forms.ts'
-import { type ContentWriter, writeContent } from './content-writer.ts'
+import { type ContentWriter, writeContent, writingInTurns } from './content-writer.ts'
 
 /** Upper case, in words; what has no space behind it waits. */
 class Shouting implements ContentWriter {
@@ -87,4 +88,28 @@ test('a plain answer is what the stream adds up to, and one that stays the same 
     choices: [{ index: 0, message: { role: 'assistant', content: 'ONE' }, finish_reason: 'stop' }],
   })
   expect(await writeContent(loud, () => new Shouting())).toBe(loud)
+})
+
+test('a long text is given to a writer that does not mind in parts, plain and streamed', async () => {
+  const text = 'one two three '.repeat(2000)
+  let longest = 0
+  class Watched extends Shouting {
+    override push(part: string): Promise<string[]> {
+      longest = Math.max(longest, part.length)
+      return super.push(part)
+    }
+    override end(part: string): string[] {
+      longest = Math.max(longest, part.length)
+      return super.end(part)
+    }
+  }
+  const begin = (): ContentWriter => writingInTurns(new Watched())
+  const message = { role: 'assistant' as const, content: text }
+  const plain = WholeReply.of({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
+  const streamed = new StreamReply('', oneByOne([chunk(says(text)), chunk(end)]))
+  for (const reply of [plain, streamed]) {
+    const shouted = await collect(await writeContent(reply, begin))
+    expect(shouted.choices![0]!.message!.content === text.toUpperCase()).toBe(true)
+  }
+  expect(longest).toBeLessThan(text.length / 8)
 })

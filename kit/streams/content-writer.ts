@@ -2,6 +2,7 @@ import { type Reply, WholeReply } from '../../kernel/call/reply.ts'
 import { Chunk, envelopeOf } from '../canonical/chunk.ts'
 import type { Completion, CompletionChunk, Delta } from '../canonical/forms.ts'
 import type { Awaitable } from '../work/continue-with.ts'
+import { takingTurns } from '../work/turns.ts'
 
 /** Writes what a model says anew, for one choice of an answer. */
 export interface ContentWriter {
@@ -9,6 +10,27 @@ export interface ContentWriter {
   push(text: string): Awaitable<readonly string[]>
   /** The parts that are left when the answer ends with this text, or stops for a call of a tool. */
   end(text: string): Awaitable<readonly string[]>
+}
+
+/** Characters that a writer is given without a turn for other work. */
+const partLength = 2048
+
+/** A writer that does not mind how a text arrives, and is given long ones in parts, with turns for other work in between. */
+export function writingInTurns(writer: ContentWriter): ContentWriter {
+  const turn = takingTurns()
+  const push = async (text: string): Promise<string[]> => {
+    const ready: string[] = []
+    for (let at = 0; at < text.length; at += partLength) {
+      await turn()
+      ready.push(...(await writer.push(text.slice(at, at + partLength))))
+    }
+    return ready
+  }
+  return {
+    push: (text) => (text.length > partLength ? push(text) : writer.push(text)),
+    end: async (text) =>
+      text.length > partLength ? [...(await push(text)), ...(await writer.end(''))] : writer.end(text),
+  }
 }
 
 /**

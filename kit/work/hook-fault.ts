@@ -20,3 +20,14 @@ export function faultOf(error: unknown): string {
     return 'wrote into a read-only value: to change it, return a copy with other fields'
   return error instanceof Error ? error.name : typeof error
 }
+
+/** What a value is, in words for the author of a module. */
+export function nameOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** Whether a value of a plugin is an object with fields. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

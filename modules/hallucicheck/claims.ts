@@ -1,5 +1,6 @@
 import { datesIn } from './dates.ts'
 import { type Quantity, quantitiesIn } from './quantities.ts'
+import { quotationsIn } from './quotations.ts'
 import { addressesIn, bareWords } from './words.ts'
 
 /** A place of an answer that says something which can be checked. */
@@ -15,7 +16,6 @@ export const claimKinds = ['url', 'citation', 'quote', 'quantity', 'date'] as co
 export type ClaimKind = (typeof claimKinds)[number]
 
 const code = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g
-const quotation = /"([^"\n]{8,2000})"|“([^”\n]{8,2000})”|„([^“”\n]{8,2000})[“”]|«([^»\n]{8,2000})»/g
 /** Marks such as `[3]`, `[doc-7]` and `【2】`. */
 export const citation = /\[((?:\d{1,3}|[a-z]{1,12}[-_:#]?\d{1,6}))\](?!\()|【(\d{1,3})[^】]{0,20}】/gi
 /** Fewer words than these are a name or an expression, and no quotation. */
@@ -32,10 +32,9 @@ export function claimsIn(answer: string, kinds: ReadonlySet<ClaimKind>): Claim[]
     found.push(claim)
   }
   for (const { start, end, address } of addressesIn(text)) add({ kind: 'url', start, end, address })
-  for (const match of text.matchAll(quotation)) {
-    const words = bareWords(match.slice(1).find((part) => part !== undefined) ?? '')
-    if (words.trim().split(' ').length >= leastWords)
-      add({ kind: 'quote', start: match.index, end: match.index + match[0].length, words })
+  for (const { start, end, said } of quotationsIn(text)) {
+    const words = bareWords(said)
+    if (words.trim().split(' ').length >= leastWords) add({ kind: 'quote', start, end, words })
   }
   for (const match of text.matchAll(citation))
     add({

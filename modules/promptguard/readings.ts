@@ -18,7 +18,7 @@ export function* readings(text: string): Generator<Decoding> {
     yield { decoded: closedUp(spaced), start: index, end: index + spaced.length, kind: 'obfuscated' }
   const read = text.replace(alike, (letter) => latin[letter]!).normalize('NFKC')
   const spelled = /[a-z][\d@$!|€+][a-z]|[\d@$!|€+][a-z]{2}|[a-z]{2}[\d@$|€+]/i.test(read)
-  const plain = spelled ? read.replace(/[\w@$!|€+]*[\d@$!|€+][\w@$!|€+]*/g, unleet) : read
+  const plain = spelled ? read.replace(/[\w@$!|€+]+/g, unleet) : read
   if (plain !== text && isLatin(text)) yield { decoded: plain, ...whole, kind: 'obfuscated' }
   if (turned.test(text)) yield { decoded: rot13(text), ...whole, kind: 'encoded' }
   if (reversed.test(text)) yield { decoded: mirrored(text), ...whole, kind: 'encoded' }
@@ -65,8 +65,9 @@ const leet: Readonly<Record<string, string>> = {
   '|': 'l',
 }
 
+/** A word without signs is left as it is: to look for one with a sign from each of its letters on would take the square of its length. */
 const unleet = (word: string): string =>
-  /[a-z]/i.test(word) || /^[0134579@$!|€+]{2,}$/.test(word)
+  /[\d@$!|€+]/.test(word) && (/[a-z]/i.test(word) || /^[0134579@$!|€+]{2,}$/.test(word))
     ? word.replace(/[01345789@$!|€+]/g, (sign, at: number) =>
         sign === '!' && at === word.length - 1 ? sign : leet[sign]!,
       )

@@ -100,6 +100,18 @@ test('any text has a score from 0 to 1 and a part within it, in time linear in i
     expect(judge(part.repeat(100_000 / part.length), true).score).toBeLessThanOrEqual(1)
 }, 60_000)
 
+test('reads a text of one long word with signs for letters in it about as fast as one of short words', () => {
+  const took = (text: string): number => {
+    const began = performance.now()
+    judge(text, false)
+    return performance.now() - began
+  }
+  const word = 'abcdefgh'
+  took(`a1b ${word.repeat(1000)}`)
+  const short = took(`a1b ${`${word} `.repeat(6000)}`)
+  expect(took(`a1b ${word.repeat(6000)}`)).toBeLessThan(20 * short + 500)
+})
+
 test('the sources are texts of the project itself, each of them once', () => {
   const all = sources.flatMap(({ name }) => {
     const { attacks, benign } = JSON.parse(readFileSync(`test/corpora/promptguard/${name}.json`, 'utf8'))

@@ -1,15 +1,33 @@
-/** Inside one line: code, and what is quoted. */
-const quoted = /`[^`]+`|"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»/
+/** Inside one line: code, and what is quoted, each by the mark that begins it. */
+const quoted: ReadonlyMap<string, RegExp> = new Map([
+  ['`', /`[^`]+`/y],
+  ['"', /"[^"]*"/y],
+  ['“', /“[^”]*”/y],
+  ['„', /„[^“”]*[“”]/y],
+  ['«', /«[^»]*»/y],
+])
+const marks = /[`"“„«]/g
 
 /** Passes the parts of a line through `change` that are neither code nor quoted. */
 export function outsideQuotes(line: string, change: (part: string) => string): string {
   const parts: string[] = []
-  let rest = line
-  for (let found = quoted.exec(rest); found; found = quoted.exec(rest)) {
-    parts.push(change(rest.slice(0, found.index)), found[0])
-    rest = rest.slice(found.index + found[0].length)
+  /** Marks that nothing closes from here on: they are not looked at again and again, which would take the square of the line. */
+  const open = new Set<string>()
+  let from = 0
+  for (const { 0: mark, index } of line.matchAll(marks)) {
+    if (index < from || open.has(mark)) continue
+    const form = quoted.get(mark)!
+    form.lastIndex = index
+    const [found] = form.exec(line) ?? []
+    if (found === undefined) {
+      // Two in a row quote no code, and a later one may.
+      if (line[index + 1] !== '`') open.add(mark)
+      continue
+    }
+    parts.push(change(line.slice(from, index)), found)
+    from = index + found.length
   }
-  return [...parts, change(rest)].join('')
+  return [...parts, change(line.slice(from))].join('')
 }
 
 /** Whether a line is code by its indentation. */

@@ -133,3 +133,16 @@ test('tokens fall on a corpus, and further with each level', () => {
   expect(two).toBeLessThan(one * 0.95)
   expect(three).toBeLessThan(two * 0.95)
 })
+
+test.each(['“', '„', '«'])(
+  'a line full of marks that nothing closes takes no square of its time: %s',
+  (mark) => {
+    const took = (marks: number): number => {
+      const began = performance.now()
+      expect(slim(`${`${mark}  x`.repeat(marks - 1)}${mark} y    z`).endsWith(`${mark} y  z`)).toBe(true)
+      return performance.now() - began
+    }
+    took(4000)
+    expect(took(80_000)).toBeLessThan(60 * took(4000) + 500)
+  },
+)

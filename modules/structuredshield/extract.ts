@@ -1,6 +1,9 @@
 import { jsonrepair } from 'jsonrepair'
 import { cutJson, parseForeign } from '#kit'
 
+/** Every bracket that a repair closes copies the whole text: depth times characters of a text that is repaired. */
+const mostRepaired = 100_000_000
+
 /**
  * The JSON value in a model's text: as it stands, inside a code fence, between the outermost brackets of some prose, or
  * repaired, with brackets closed that were left open. Undefined when there is none, or a value would have to be made up.
@@ -12,7 +15,8 @@ export function extract(text: string): { readonly value: unknown } | undefined {
     if (parsed) return parsed
   }
   for (const candidate of inside) {
-    if (cutJson(candidate).hasGap) continue
+    const { hasGap, depth } = cutJson(candidate)
+    if (hasGap || depth * candidate.length > mostRepaired) continue
     const repaired = parse(candidate, (broken) => parseForeign(jsonrepair(broken)))
     if (repaired && typeof repaired.value === 'object') return repaired
   }

@@ -370,3 +370,14 @@ describe('an answer with masked data', () => {
     for (const { rawBody } of upstream.requests) expect(rawBody).not.toContain('ada@example')
   })
 })
+
+test('brackets within brackets without an end are not repaired one by one', () => {
+  expect(extract('[{\n"a":'.repeat(60) + '1')?.value).toBeDefined()
+  const took = (levels: number): number => {
+    const began = performance.now()
+    extract('{\n'.repeat(levels))
+    return performance.now() - began
+  }
+  took(5000)
+  expect(took(65_000)).toBeLessThan(60 * took(5000) + 1000)
+})

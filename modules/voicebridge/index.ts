@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Call, defineModule } from '#kernel'
-import { languageDetector, messageTexts, wantsProse, writeContent } from '#kit'
+import { languageDetector, messageTexts, wantsProse, writeContent, writingInTurns } from '#kit'
 import { type SpokenLanguage, spokenLanguages } from './expand.ts'
 import { Speech } from './speech.ts'
 
@@ -46,7 +46,7 @@ export default defineModule({
         const reply = await next(call)
         const start = fixed ?? questionLanguage(call)
         call.trace.header('x-voice', format)
-        return writeContent(reply, () => new Speech({ format, language: start, languageOf }))
+        return writeContent(reply, () => writingInTurns(new Speech({ format, language: start, languageOf })))
       },
     }
   },

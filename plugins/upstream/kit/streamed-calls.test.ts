@@ -87,3 +87,17 @@ it.each([
 it.each(['', 'null', '{"a":'])('arguments %j that were cut off stay what they are', (written) => {
   expect(argumentsText(written, { isCut: true })).toBe(written)
 })
+
+it('takes each of thousands of calls in about the time of each of a few', () => {
+  const took = (calls: number): number => {
+    const began = performance.now()
+    const reader = new StreamedCalls()
+    for (let index = 0; index < calls; index += 1) {
+      reader.take({ index, id: `c${index}`, function: { name: 'f', arguments: '{}' } })
+      expect(reader.isWatching).toBe(false)
+    }
+    return performance.now() - began
+  }
+  took(2000)
+  expect(took(60_000)).toBeLessThan(90 * took(2000) + 500)
+})

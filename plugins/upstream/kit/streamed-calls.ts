@@ -16,8 +16,6 @@ interface OpenCall {
   readonly id: string | undefined
   /** What came of its arguments. */
   json: string
-  /** Whether any of it has been given on: what may become `null` waits for its rest. */
-  told: boolean
 }
 
 /**
@@ -39,12 +37,15 @@ const isNothing = (json: string): boolean => json.trim() === '' || json.trim() =
 export class StreamedCalls {
   /** The call that goes on under each of the provider's numbers. */
   readonly #open = new Map<number, OpenCall>()
-  readonly #calls: OpenCall[] = []
+  /** Calls none of whose arguments has been given on: what may become `null` waits for its rest. Each part is asked about them. */
+  readonly #silent = new Set<OpenCall>()
+  readonly #indexes = new Set<number>()
+  #last = -1
   #isOdd = false
 
   /** Whether parts that only add arguments must be seen too: they need another number, or a call still lacks arguments. */
   get isWatching(): boolean {
-    return this.#isOdd || this.#calls.some(({ told }) => !told)
+    return this.#isOdd || this.#silent.size > 0
   }
 
   /** The part as it should have been written; the same object where it was. `place` is its place among its neighbours. */
@@ -68,17 +69,18 @@ export class StreamedCalls {
 
   /** The parts that are missing when the answer has ended: empty arguments of calls that got none. */
   end(): ToolCallDelta[] {
-    const silent = this.#calls.filter(({ told }) => !told)
-    for (const call of silent) call.told = true
+    const silent = [...this.#silent]
+    this.#silent.clear()
     return silent.map(({ index }) => ({ index, function: { arguments: '{}' } }))
   }
 
   #begin(number: number, { id, index, custom }: Written): OpenCall {
-    const isTaken = this.#calls.some((call) => call.index === number)
-    const next = isTaken ? Math.max(...this.#calls.map((call) => call.index)) + 1 : number
-    const call = { index: next, id: id || undefined, json: '', told: Boolean(custom) }
+    const next = this.#indexes.has(number) ? this.#last + 1 : number
+    const call = { index: next, id: id || undefined, json: '' }
     if (next !== index || !id) this.#isOdd = true
-    this.#calls.push(call)
+    this.#indexes.add(next)
+    this.#last = Math.max(this.#last, next)
+    if (!custom) this.#silent.add(call)
     this.#open.set(number, call)
     return call
   }
@@ -86,9 +88,9 @@ export class StreamedCalls {
   /** What of the arguments can be given on. */
   #given(call: OpenCall, text: string): string {
     call.json += text
-    if (call.told) return text
+    if (!this.#silent.has(call)) return text
     if ('null'.startsWith(call.json.trim())) return ''
-    call.told = true
+    this.#silent.delete(call)
     return call.json
   }
 }

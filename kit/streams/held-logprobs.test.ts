@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { joinLogprobs } from '../../kit/canonical/logprobs.ts'
+import { joinLogprobs } from '../canonical/logprobs.ts'
 import { HeldLogprobs } from './held-logprobs.ts'
-import type { Window } from './window.ts'
 
-const at = (left: number, ...replaced: [start: number, end: number][]): Window =>
-  ({ left, replaced: replaced.map(([start, end]) => ({ start, end })) }) as unknown as Window
+const at = (left: number, ...replaced: [start: number, end: number][]) => ({
+  left,
+  replaced: replaced.map(([start, end]) => ({ start, end })),
+})
 
 const of = (token: string) => ({ content: [{ token }] })
 

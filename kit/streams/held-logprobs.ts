@@ -1,8 +1,15 @@
-import { joinLogprobs, type LogprobLists } from '../../kit/canonical/logprobs.ts'
-import type { Window } from './window.ts'
+import { joinLogprobs, type LogprobLists } from '../canonical/logprobs.ts'
+
+/** What is known of a text on its way. */
+interface Passing {
+  /** Characters that left. */
+  readonly left: number
+  /** Parts that were replaced. */
+  readonly replaced: readonly { readonly start: number; readonly end: number }[]
+}
 
 /**
- * The log probabilities of a text on its way through a window. They spell the text out once more, so they leave with
+ * The log probabilities of a text on its way through a window of detectors. They spell the text out once more, so they leave with
  * the part they came with, or, when something in it was replaced, not at all.
  */
 export class HeldLogprobs {
@@ -14,7 +21,7 @@ export class HeldLogprobs {
   }
 
   /** Those whose text has left as it came; the same object when they are of one part. */
-  take({ left, replaced }: Window): unknown {
+  take({ left, replaced }: Passing): unknown {
     const taken: unknown[] = []
     while (this.#waiting.length > 0 && this.#waiting[0]!.end <= left) {
       const { start, end, values } = this.#waiting.shift()!

@@ -1,5 +1,5 @@
-import { type Countdown, Countdowns } from '../../kit/work/countdown.ts'
-import { HookFault } from '../../kit/work/hook-fault.ts'
+import { type Countdown, Countdowns } from './countdown.ts'
+import { HookFault } from './hook-fault.ts'
 
 /** The time limits of a module's hooks that a call awaits. */
 export class Deadlines {
