@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { faultsOf, startBrowser } from '../../test/browser.ts'
 import { alertPages } from '../../test/dashboard/alerts.ts'
@@ -20,6 +20,15 @@ let gateway: TestGateway
 let context: BrowserContext
 let page: Page
 let faults: string[]
+
+const wide = { width: 1280, height: 900 }
+
+async function open(options?: BrowserContextOptions): Promise<void> {
+  context = await browser.newContext(options)
+  context.setDefaultTimeout(20_000)
+  page = await context.newPage()
+  faults = faultsOf(page)
+}
 
 const at = (path: string): string => `${gateway.url}/dashboard${path}`
 
@@ -82,16 +91,20 @@ beforeAll(async () => {
     },
   })
   browser = await startBrowser()
+  await open({ locale: 'en-US', viewport: wide })
 })
 
 beforeEach(async () => {
-  context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 900 } })
-  context.setDefaultTimeout(20_000)
-  page = await context.newPage()
-  faults = faultsOf(page)
+  await page.setViewportSize(wide)
+  faults.length = 0
 })
 
-afterEach(() => context.close())
+// One page for all tests, as another has a process that compiles the pages' code anew. What signed it in is taken from it, and there
+// is nothing else: the first test shows that pages keep nothing.
+afterEach(async () => {
+  await page.goto('about:blank')
+  await context.clearCookies()
+})
 
 afterAll(async () => {
   await browser.close()
@@ -182,14 +195,17 @@ test('the figures and the chart of the overview are those of the API', async () 
 })
 
 test('charts are drawn also where the browser calls no language its own', async () => {
-  await context.close()
-  context = await browser.newContext()
-  page = await context.newPage()
-  faults = faultsOf(page)
-  await visit('')
-  expect(await page.evaluate(() => navigator.language)).toMatch(/^en/)
-  await expect.poll(() => page.locator('figure canvas').count()).toBe(4)
-  expect(faults).toEqual([])
+  const usual = { context, page, faults }
+  await open()
+  try {
+    await visit('')
+    expect(await page.evaluate(() => navigator.language)).toMatch(/^en/)
+    await expect.poll(() => page.locator('figure canvas').count()).toBe(4)
+    expect(faults).toEqual([])
+  } finally {
+    await context.close()
+    ;({ context, page, faults } = usual)
+  }
 })
 
 test('a call is found by a filter, which the address keeps, and shows what became of it', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { TestGateway } from '../harness.ts'
 import type { Upstream } from '../upstream/index.ts'
 
-/** What tests of the dashboard's pages share: one gateway, one provider and one browser, with a new page for each test. */
+/** What tests of the dashboard's pages share: one gateway, one provider and one page of a browser, which each test finds signed out. */
 export interface Stage {
   readonly gateway: TestGateway
   readonly upstream: Upstream

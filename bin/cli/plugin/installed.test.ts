@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { adminKey, startGateway } from '../../../test/harness.ts'
 import { moduleCode } from '../../../test/plugin-folder.ts'
 import { startProcess } from '../../../test/process.ts'
@@ -16,6 +16,7 @@ import {
   type ShoutOptions,
   shoutPackage,
 } from '../../../test/shout.ts'
+import type { InstalledPackage } from '../packages/record.ts'
 
 /** Commands have processes of others: npm, the conformance kit, a gateway. */
 vi.setConfig({ testTimeout: 240_000 })
@@ -23,6 +24,20 @@ vi.setConfig({ testTimeout: 240_000 })
 let folder: string
 let env: Record<string, string>
 let gateway: { readonly url: string; end(): Promise<unknown> } | undefined
+
+/** A folder where the plugin's first version was added, and its record. */
+let made: string
+let record: InstalledPackage
+
+beforeAll(async () => {
+  made = await mkdtemp(path.join(tmpdir(), 'switchyard-install-'))
+  const at = await shoutPackage(made, '1.0.0', { plain: true })
+  const { code, result } = await runPlugin(made, { SERVICE_PORT: '0' }, 'add', at, '--no-check', '--yes')
+  expect(code).toBe(0)
+  record = result.installed
+})
+
+afterAll(() => rm(made, { recursive: true, force: true }))
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'switchyard-install-'))
@@ -37,6 +52,10 @@ afterEach(async () => {
 /** One that the gateway in this process can load, unless it is to have the code of people. */
 const packageOf = (version: string, options?: ShoutOptions): Promise<string> =>
   shoutPackage(folder, version, { plain: true, ...options })
+
+/** What an add leaves in a folder: the commands of tests that are not about adding find it there. */
+const hasAdded = (at = folder): Promise<void> =>
+  cp(path.join(made, 'data'), path.join(at, 'data'), { recursive: true })
 
 const plugin = (...args: string[]): Promise<PluginEnded> => runPlugin(folder, env, ...args)
 const pluginApart = (...args: string[]): Promise<PluginEnded> => runPluginApart(folder, env, ...args)
@@ -123,8 +142,8 @@ test('permissions are asked for, and at an update only the new ones', async () =
 })
 
 test('a version that cannot run is refused; the one before runs on, now and after a restart', async () => {
+  await hasAdded()
   await start()
-  await plugin('add', await packageOf('1.0.0'), '--no-check', '--yes')
   const broken = await packageOf('1.1.0', { setup: `throw new Error('not on this machine')` })
   expect(await plugin('update', 'shout', broken, '--no-check')).toMatchObject({
     code: 1,
@@ -161,8 +180,8 @@ describe('what is not what was installed does not run, and that is told', () => 
     writeFile(file, `${await readFile(file, 'utf8')}\n// and a little more`)
 
   test('its own files', async () => {
-    const { result } = await plugin('add', await packageOf('1.0.0'), '--no-check', '--yes')
-    await append(path.join(folder, 'data', 'packages', result.installed.current.folder, 'index.ts'))
+    await hasAdded()
+    await append(path.join(folder, 'data', 'packages', record.current.folder, 'index.ts'))
     expect((await plugin('info', 'shout')).result.intact).toBe(false)
     await start()
     expect(await detail()).toMatchObject(invalid)
@@ -231,8 +250,8 @@ test('what is removed has its settings forgotten, unless they are to be kept', a
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
+  await hasAdded()
   await start()
-  await plugin('add', at, '--no-check', '--yes')
   await set({ config: { loud: true }, enabled: false })
   expect((await plugin('remove', 'shout', '--keep-settings')).result).toMatchObject({ settings: 'kept' })
   await plugin('add', at, '--no-check', '--yes')
@@ -345,7 +364,7 @@ test('nor is it told of what is removed, on the configured port or at a URL', as
   await mkdir(elsewhere)
   const here = (port: object, ...args: string[]) => runPlugin(elsewhere, { ...env, ...port }, ...args)
   const alone = { SERVICE_PORT: '0' }
-  await here(alone, 'add', await packageOf('1.0.0'), '--no-check', '--yes')
+  await hasAdded(elsewhere)
   const refused = { code: 1, result: { error: expect.stringContaining('another data folder') } }
   expect(await here({}, 'remove', 'shout', '--erase', '--yes')).toMatchObject(refused)
   expect(await here(alone, 'remove', 'shout', '--url', gateway!.url)).toMatchObject(refused)
@@ -354,7 +373,7 @@ test('nor is it told of what is removed, on the configured port or at a URL', as
 })
 
 test('a damaged record is told by every command and by a start, and nothing is removed for it', async () => {
-  const { result } = await plugin('add', await packageOf('1.0.0'), '--no-check', '--yes')
+  await hasAdded()
   const packages = path.join(folder, 'data', 'packages')
   await writeFile(path.join(packages, 'installed.json'), '{ "format": 1, ')
   for (const args of [['list'], ['info', 'shout'], ['remove', 'shout']])
@@ -363,7 +382,7 @@ test('a damaged record is told by every command and by a start, and nothing is r
       result: { error: expect.stringContaining('damaged') },
     })
   await expect(startApart()).rejects.toThrow(/damaged.*Put it right/)
-  expect(existsSync(path.join(packages, result.installed.current.folder, 'index.ts'))).toBe(true)
+  expect(existsSync(path.join(packages, record.current.folder, 'index.ts'))).toBe(true)
 })
 
 test('of a package that is fetched by git no script runs either', async () => {
