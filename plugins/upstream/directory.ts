@@ -158,9 +158,12 @@ export class Directory {
     if (named) return [{ provider: named, model: model.slice(slash + 1), reason: 'named in the model' }]
     const route = this.#parts.routes.find(model)
     if (route) {
-      return [
-        { provider: this.get(route.provider), model: route.model ?? model, reason: `route ${route.match}` },
-      ]
+      const provider = this.find(route.provider)
+      if (provider) return [{ provider, model: route.model ?? model, reason: `route ${route.match}` }]
+      throw badRequest(
+        `The route for ${route.match} leads to ${route.provider}, which is no known provider: an admin can correct the routes.`,
+        { param: 'model' },
+      )
     }
     const naming = this.#naming(model)
     const serving = this.#serving(model, naming.length > 0 ? naming : this.#inCatalogue(model))
