@@ -63,6 +63,12 @@ export const addressRange = () =>
     error: 'expected an IP address or a range such as 10.0.0.0/8',
   })
 
+/** A host, without a scheme, a port and a path, an address, or a range. */
+export const hostOrRange = () =>
+  text().refine((value) => isIpRange(value) || (/^[^\s/:*]+$/.test(value) && !/^[\d.]+$/.test(value)), {
+    error: 'expected a host such as internal.example.com, an IP address or a range such as 10.0.0.0/8',
+  })
+
 const sizes: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 }
 const durations: Readonly<Record<string, number>> = {
   ms: 1,

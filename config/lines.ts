@@ -29,6 +29,15 @@ export function renderProblems(
     .map(({ text }) => text)
 }
 
+/** A problem that a plugin tells of a key, with the place of that key in the file; as it is where it begins with no key of the file. */
+export function placed(problem: string, { name, positions }: ConfigSource): string {
+  const keys = [...positions.keys()].map((key) => key.split('\0'))
+  const at = keys
+    .filter((path) => [':', '.', '['].some((end) => problem.startsWith(`${dotted(path)}${end}`)))
+    .reduce<Path>((longest, path) => (path.length > longest.length ? path : longest), [])
+  return name && at.length > 0 ? `${name} line ${lineOf(at, positions)}: ${problem}` : problem
+}
+
 /** Line of a key, or, where the key is missing, of the nearest one around it. */
 function lineOf(at: Path, positions: ConfigSource['positions']): number {
   const found = positions.get(pathKey(at))

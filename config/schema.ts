@@ -5,6 +5,7 @@ import {
   addressRange,
   duration,
   flag,
+  hostOrRange,
   listOf,
   named,
   oneOf,
@@ -141,7 +142,9 @@ export const schema = section({
     .prefault({})
     .describe('Secrets for plugins, by name. A plugin gets those that its manifest asks for.'),
   egress: section({
-    allow: listOf(text()).default([]).describe('Private hosts, addresses and ranges that plugins may reach.'),
+    allow: listOf(hostOrRange())
+      .default([])
+      .describe('Private hosts, addresses and ranges that plugins may reach.'),
   })
     .prefault({})
     .describe('Outbound requests of plugins.'),

@@ -1,6 +1,7 @@
 import { Accounts } from '../accounts/accounts.ts'
 import { firstAdminKey } from '../accounts/first-key.ts'
-import type { Config } from '../config/config.ts'
+import { type Config, ConfigError } from '../config/config.ts'
+import { placed } from '../config/lines.ts'
 import { isolateWithin } from '../isolation/isolate.ts'
 import { type BootOptions, boot, type Kernel } from '../kernel/boot.ts'
 import type { Discovered } from '../kernel/discovery/manifest.ts'
@@ -106,6 +107,7 @@ export async function openGateway({
     return { ...kernel, newAdminKey, close: () => scope.dispose() }
   } catch (error) {
     await scope.dispose().catch(() => {})
-    throw error
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(error.problems.map((problem) => placed(problem, config.source)))
   }
 }

@@ -1,4 +1,5 @@
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runHere } from './commands.ts'
@@ -90,6 +91,26 @@ describe('new plugins and the examples', () => {
   test.each(fresh)('%s has right types', { timeout: minutes }, async (name) => {
     await linkDependencies(path.join(outside.folder, name))
     await outside.succeed(['npm', 'run', 'types'], name)
+  })
+
+  test.each([...fresh, ...examples])(
+    'npm installs nothing of the name switchyard beside %s',
+    async (name) => {
+      const about = JSON.parse(await readFile(path.join(outside.folder, name, 'package.json'), 'utf8'))
+      expect(about.peerDependencies).toHaveProperty('switchyard')
+      expect(about.peerDependenciesMeta).toEqual({ switchyard: { optional: true } })
+    },
+  )
+
+  test('where the package is not installed, a new one says that its tests need it, and how this program is called', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-new-'))
+    const { out } = await runHere(folder, { npm_lifecycle_event: 'switchyard' }, 'plugin', 'new', 'alone')
+    expect(out).toContain('Its tests need the package switchyard, which is not installed here')
+    expect(out).toContain('npm run switchyard -- plugin dev alone')
+    const beside = await runHere(outside.folder, {}, 'plugin', 'new', 'beside')
+    expect(beside.out).toContain('Run its tests: cd beside && node --test')
+    await rm(folder, { recursive: true })
+    await rm(path.join(outside.folder, 'beside'), { recursive: true })
   })
 
   test.each(kinds)('a new %s is not written over', async (kind) => {

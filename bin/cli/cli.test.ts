@@ -161,8 +161,10 @@ describe('start', () => {
     const { code, out, err } = await runAlone(['start'], { SERVICE_PORT: '0' })
     expect([code, out]).toEqual([78, ''])
     expect(err.trim().split('\n').at(-1)).toBe(
-      `tokenizers.acme: ${path.join(folder, 'lost.json')}: the file does not exist`,
+      `service.yaml line 1: tokenizers.acme: ${path.join(folder, 'lost.json')}: the file does not exist`,
     )
+    // What had begun beside it, and was ended with it, is no fault.
+    expect(err).not.toContain('background task')
     await configure('')
     expect((await start()).output()).toContain('sy_admin_')
   })
@@ -409,11 +411,17 @@ plugin_dirs: [plugins]
         'providers.mistyped: there is no provider or protocol openia. Set another type, for example openai.',
     })
     expect(of('routes')).toMatchObject([{ status: 'failed', message: expect.stringContaining('nobody') }])
-    await configure('providers: { mistyped: { type: openia, base_url: "http://127.0.0.1:9", api_key: k } }\n')
+    await configure(
+      [
+        'providers: { mistyped: { type: openia, base_url: "http://127.0.0.1:9", api_key: k } }',
+        'routes: [{ match: "gpt-*", provider: nobody }]',
+      ].join('\n'),
+    )
     const said = (await start()).output()
     expect(said).toMatch(
       /^Not used: providers\.mistyped: .* openia\. Set another type, for example openai\.$/m,
     )
+    expect(said).toMatch(/^Not used: The route for gpt-\* leads to nobody, which is no known provider\.$/m)
     expect(said).not.toContain('Providers in use: mistyped')
   })
 

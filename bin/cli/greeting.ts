@@ -1,7 +1,7 @@
 import type { Provider } from '../../contract/provider.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
-import { type Directory, ProviderDirectory } from '../../plugins/upstream/kit/services.ts'
-import { unusableEntries } from './unusable.ts'
+import { type Directory, ProviderDirectory, RouteRules } from '../../plugins/upstream/kit/services.ts'
+import { unusableEntries, unusableRoutes } from './unusable.ts'
 
 /**
  * The greeting for a person at the terminal: the address, the running parts, and a first call to paste. Without the provider
@@ -20,6 +20,9 @@ export function greeting({ url, registry, newAdminKey, service }: Gateway, ms: n
     ...(directory ? [providersOf(directory)] : []),
     ...broken.map(({ id, problem }) => `Not running: ${id}: ${problem}`),
     ...(directory ? unusableEntries(directory).map((problem) => `Not used: ${problem}`) : []),
+    ...(directory
+      ? unusableRoutes(directory, service(RouteRules)?.rules ?? []).map((problem) => `Not used: ${problem}`)
+      : []),
     ...(directory ? [`Try: ${firstCall(url, newAdminKey ?? '<key>', modelFor(directory))}`] : []),
   ].join('\n')
 }

@@ -57,6 +57,8 @@ function reasonOf(error: unknown, { host, port }: Config): string {
   }
   if (code === 'EADDRNOTAVAIL')
     return `this machine has no address ${host}. Choose another with SERVICE_HOST.`
+  if (code === 'ENOTFOUND')
+    return `host ${host} is no address of this machine, and no name of one. Choose another with SERVICE_HOST.`
   if (code === 'EACCES')
     return `this user may not listen on port ${port}, or may not write to the data folder (${explain(error)}).`
   return explain(error)

@@ -1,4 +1,5 @@
 import { nearest } from '../../kit/text/nearest.ts'
+import type { RouteRule } from '../../plugins/upstream/directory/route-section.ts'
 import type { Directory } from '../../plugins/upstream/kit/services.ts'
 
 /** What keeps entries of providers from being used, a line for each that names the entry. */
@@ -15,3 +16,14 @@ export function unusableEntries(directory: Pick<Directory, 'find' | 'providers' 
       : `providers.${name}: there is no provider or protocol ${type}. Set another type, for example ${near}.`
   })
 }
+
+/** What keeps routes from being used, a line for each. */
+export const unusableRoutes = (
+  directory: Pick<Directory, 'find'>,
+  rules: readonly Pick<RouteRule, 'match' | 'provider'>[],
+): string[] =>
+  rules.flatMap(({ match, provider }) =>
+    directory.find(provider)
+      ? []
+      : [`The route for ${match} leads to ${provider}, which is no known provider.`],
+  )

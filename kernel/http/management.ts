@@ -1,8 +1,9 @@
 import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
 import { retryHeaders } from '../../kit/calls/retry-headers.ts'
-import { badRequest, ClientGone, envelope, type GatewayError, isMistake, notFound } from '../../kit/errors.ts'
+import { badRequest, ClientGone, envelope, type GatewayError, isMistake } from '../../kit/errors.ts'
 import type { IpRanges } from '../../kit/http/ip-ranges.ts'
+import { nothingAt } from '../../kit/http/nothing-at.ts'
 import { pathMatcher } from '../../kit/http/path-forms.ts'
 import { newId } from '../../kit/id.ts'
 import { parsePart } from '../../kit/json/parse-part.ts'
@@ -37,8 +38,6 @@ export interface ManagementParts {
   readonly adminRpm: number
 }
 
-const nothingAt = ({ method, path }: Koa.Context): Error => notFound(`There is nothing at ${method} ${path}.`)
-
 /** Clients that could also speak over a WebSocket go on over HTTP at this status without asking again. */
 function httpOnly(ctx: Koa.Context): Error {
   ctx.set('upgrade', 'HTTP/1.1')
@@ -62,7 +61,7 @@ export function createManagement(parts: ManagementParts): Koa {
       wire?.check?.({ params: {}, query: ctx.querystring })
       await next()
       if (ctx.status === 404 && ctx.body === undefined)
-        throw ctx.req.headers.upgrade === undefined ? nothingAt(ctx) : httpOnly(ctx)
+        throw ctx.headers.upgrade === undefined ? nothingAt(ctx, parts.generation().wires) : httpOnly(ctx)
     } catch (thrown) {
       if (thrown instanceof ClientGone) {
         ctx.respond = false

@@ -128,7 +128,7 @@ export function contextOf<S>(
     },
     whenLive(begin) {
       if (isDormant) return
-      if (instance.begins) instance.begins.push(contain(`what begins with ${id}`, begin))
+      if (instance.begins) instance.begins.push(contain(`what begins with ${id}`, () => scope.tryWork(begin)))
       else begin()
     },
     own: (release) => scope.own(release),

@@ -103,3 +103,12 @@ test('what is deleted is gone from memory and disk', async () => {
   expect(await learned.delete('one')).toBe(false)
   expect([learned.get('one'), await stored()]).toEqual([undefined, {}])
 })
+
+test('a name that no row can have keeps nothing else from being written', async () => {
+  const { learned, stored } = await opened()
+  for (const name of ['\ud800', 'a\0', 'x'.repeat(1025), 'one']) learned.add(name, new Sum()).learn(1)
+  await learned.write()
+  await learned.flush()
+  expect(await stored()).toEqual({ one: 1 })
+  expect(await learned.delete('\ud800')).toBe(true)
+})

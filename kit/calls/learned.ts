@@ -1,4 +1,5 @@
 import type { Collection } from '../../storage/index.ts'
+import { isId } from '../../storage/names.ts'
 
 /** Something that learns from calls. */
 export interface Learner<R> {
@@ -33,7 +34,8 @@ interface Written {
 
 /**
  * Things that learn, by name: bounded in number, in memory, and written to disk every ten minutes. A crash loses what they learned
- * since. They learn in the first thread; others hold a copy that they do not write.
+ * since, and a restart those with a name that no row can have, such as half a character. They learn in the first thread; others hold a
+ * copy that they do not write.
  */
 export class Learned<R, L extends Learner<R>> {
   readonly #options: LearnedOptions<R, L>
@@ -91,7 +93,7 @@ export class Learned<R, L extends Learner<R>> {
     let left = most
     for (const [name, learner] of [...this.#all]) {
       const { version = 0, at = Number.NEGATIVE_INFINITY } = this.#written.get(name) ?? {}
-      if (learner.version === version || !isDue(at)) continue
+      if (learner.version === version || !isDue(at) || !isId(name)) continue
       if (left === 0) return
       left -= 1
       const written = { version: learner.version, at: Date.now() }

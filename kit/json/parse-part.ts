@@ -9,13 +9,16 @@ export function parsePart(schema: z.ZodType | undefined, value: unknown, where: 
   if (result.success) return result.data
   const issue = result.error.issues[0]!
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys : []
-  const param = [...issue.path, ...unknown.slice(0, 1)].join('.') || where
-  throw badRequest(`${where} ${param}: ${problemOf(issue)}${nearestKeys(schema, [issue])}.`, {
-    param,
-    details: {
-      problems: result.error.issues
-        .slice(0, 20)
-        .map((i) => ({ path: i.path.join('.'), message: problemOf(i) })),
+  const path = [...issue.path, ...unknown.slice(0, 1)].join('.')
+  throw badRequest(
+    `${path ? `${where} ${path}` : where}: ${problemOf(issue)}${nearestKeys(schema, [issue])}.`,
+    {
+      param: path || where,
+      details: {
+        problems: result.error.issues
+          .slice(0, 20)
+          .map((i) => ({ path: i.path.join('.'), message: problemOf(i) })),
+      },
     },
-  })
+  )
 }

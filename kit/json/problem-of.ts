@@ -2,9 +2,31 @@ import type { z } from 'zod'
 import { nearest } from '../text/nearest.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 
+interface Issue {
+  readonly message: string
+  readonly path?: readonly PropertyKey[]
+  /** Of a value that may have several forms: for each, why it does not. */
+  readonly errors?: readonly (readonly Issue[])[]
+}
+
 /** The problem of a field, as text for its author; an absent field is called missing. */
-export const problemOf = ({ message }: { readonly message: string }): string =>
-  message.replace(/^Invalid input: (expected .+), received undefined$/, 'it is missing: $1')
+export const problemOf: ({ message }: { readonly message: string }) => string = (issue: Issue) =>
+  ofForms(issue).replace(/^Invalid input: (expected .+), received undefined$/, 'it is missing: $1')
+
+/** A value of several forms: what is wrong inside it where it has one of them, or else which there are. */
+function ofForms({ message, errors = [] }: Issue): string {
+  if (message !== 'Invalid input') return message
+  const firsts = errors.flatMap(([first]) => first ?? [])
+  const inside = firsts.filter(({ path = [] }) => path.length > 0)
+  if (inside.length === 1) return `${inside[0]!.path!.join('.')}: ${problemOf(inside[0]!)}`
+  const kinds = firsts.map((first) => wanted.exec(ofForms(first)))
+  if (inside.length > 1 || kinds.length === 0 || kinds.includes(null)) return message
+  const forms = new Set(kinds.flatMap((kind) => kind![1]!.split(' or ')))
+  const received = kinds.find((kind) => kind![2])?.[2] ?? ''
+  return `Invalid input: expected ${[...forms].join(' or ')}${received}`
+}
+
+const wanted = /^Invalid (?:input|option): expected (.+?)(, received \w+)?$/
 
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>

@@ -28,3 +28,16 @@ test('what is acquired on a closed scope is released at once, and that is an err
   expect(() => scope.own(() => released.push('late'))).toThrow('disposed')
   expect(released).toEqual(['late'])
 })
+
+test('work that fails because the scope was disposed meanwhile is no failure, any other is', async () => {
+  const scope = new Scope('test')
+  await expect(scope.tryWork(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  const opened = Promise.withResolvers<void>()
+  const work = scope.tryWork(async () => {
+    await opened.promise
+    scope.own(() => {})
+  })
+  await scope.dispose()
+  opened.resolve()
+  await expect(work).resolves.toBeUndefined()
+})

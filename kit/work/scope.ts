@@ -30,6 +30,19 @@ export class Scope {
     this.#releases.push(release)
   }
 
+  /** Does work that may fail once the scope is disposed: there is nothing that it could have done then. */
+  tryWork(work: () => unknown): unknown {
+    const failed = (error: unknown): void => {
+      if (!this.#disposed) throw error
+    }
+    try {
+      const result = work()
+      return result instanceof Promise ? result.catch(failed) : result
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
   /** Releases everything, last acquired first; failures are collected and thrown together at the end. */
   dispose(): Promise<void> {
     this.#disposed ??= this.#release()

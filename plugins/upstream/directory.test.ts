@@ -133,6 +133,14 @@ describe('where a model goes', () => {
     expect(namesFor(directory, 'tiny')).toEqual(['alpha', 'beta'])
   })
 
+  test('a route that leads to no provider is told as the fault of the routes, not of a header', () => {
+    const directory = directoryOf({ routes: [{ match: 'a-*', provider: 'gone' }] }, bothKeys)
+    expect(refusal(() => directory.resolve('a-1', undefined))).toMatchObject({
+      message: expect.stringMatching(/^The route for a-\* leads to gone, which is no known provider/),
+      param: 'model',
+    })
+  })
+
   test('the fallback stays out when a provider is configured that cannot be used', () => {
     const directory = directoryOf({ providers: { gone: { api_key: 'k' } } })
     expect(refusal(() => directory.resolve('any', undefined))).toMatchObject({ code: 'not_found' })

@@ -55,7 +55,6 @@ export class Directory {
     this.#parts = parts
     this.#routing = new Routing({
       providers: () => this.#current(),
-      provider: (name) => this.get(name),
       hasUnusable: () => this.unusable.length > 0,
       routes: parts.routes,
       served: this.served,

@@ -3,11 +3,12 @@ import {
   Cancel,
   type Credential,
   internalError,
-  isUpstreamError,
+  isGatewayError,
   type Protocol,
   type Provider,
 } from '#kernel'
 import { hideKey } from './delivery/attempt.ts'
+import { addressAdvice } from './delivery/destination.ts'
 import type { Directory } from './directory.ts'
 import { forgetKey, readyTarget } from './kit/key-exchange.ts'
 import type { Transport } from './transport/transport.ts'
@@ -64,6 +65,8 @@ export class Prober {
     })
     if (provider.unreadable) return result('down', provider.unreadable.message)
     if (!provider.configured && !key) return result('unconfigured', 'It has no key.')
+    const address = addressAdvice(provider)
+    if (address !== undefined) return result('unconfigured', address)
     const protocol = this.#on().protocols.get(provider.protocol)
     if (!protocol) throw internalError(`The protocol ${provider.protocol} is not switched on.`)
     if (protocol.answer) return result('healthy', 'It answers from inside the gateway.', 0)
@@ -88,7 +91,7 @@ export class Prober {
       return ms > slowMs ? result('degraded', 'It answers slowly.', ms) : result('healthy', 'It answers.', ms)
     } catch (error) {
       const ms = Math.round(performance.now() - started)
-      return result('down', isUpstreamError(error) ? error.message : 'The check failed.', ms)
+      return result('down', isGatewayError(error) ? error.message : 'The check failed.', ms)
     }
   }
 

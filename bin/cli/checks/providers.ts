@@ -12,7 +12,7 @@ import { RouteTable } from '../../../plugins/upstream/directory/route-table.ts'
 import { Directory } from '../../../plugins/upstream/directory.ts'
 import { ProviderDirectory, ProviderProber } from '../../../plugins/upstream/kit/services.ts'
 import { sections } from '../../../plugins/upstream/sections.ts'
-import { unusableEntries } from '../unusable.ts'
+import { unusableEntries, unusableRoutes } from '../unusable.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -46,7 +46,6 @@ export async function checkProviders({ config, configured, found, env }: Parts):
   const names = ready.map(
     ({ name, keySource }) => `${name} (${keySource === 'none' ? 'no key needed' : keySource})`,
   )
-  const unknown = routes.filter(({ provider }) => !directory.find(provider))
   return [
     ready.length > 0
       ? ok('providers', names.join(', '))
@@ -55,9 +54,7 @@ export async function checkProviders({ config, configured, found, env }: Parts):
     ...ready
       .filter(({ baseUrl }) => baseUrl === '')
       .map(({ name }) => failed('providers', `providers.${name}: it has no base_url.`)),
-    ...unknown.map(({ match, provider }) =>
-      failed('routes', `The route for ${match} leads to ${provider}, which is no known provider.`),
-    ),
+    ...unusableRoutes(directory, routes).map((problem) => failed('routes', problem)),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { ownPlugins } from '../../../gateway/discovery/discovery.ts'
 import { idPattern } from '../../../kernel/discovery/manifest.ts'
@@ -21,13 +22,31 @@ export async function create(id: string, { kind, dir }: NewOptions): Promise<voi
   await mkdir(folder, { recursive: true })
   for (const [name, text] of await scaffold(id, kind)) await writeFile(path.join(folder, name), text)
   const shown = path.relative('', folder) || '.'
+  const tests = findsPackage(folder)
+    ? `Run its tests: cd ${shown} && node --test`
+    : 'Its tests need the package switchyard, which is not installed here: docs/plugins/tutorial.md says how to make and install it.'
   console.log(
     [
-      `${shown} contains a working ${kind}. Run its tests: cd ${shown} && node --test`,
-      `See it at work: switchyard plugin dev ${shown}`,
-      `Run the checks for plugins: switchyard plugin check ${shown}`,
+      `${shown} contains a working ${kind}. ${tests}`,
+      `See it at work: ${program()} plugin dev ${shown}`,
+      `Run the checks for plugins: ${program()} plugin check ${shown}`,
     ].join('\n'),
   )
+}
+
+/** How this program was called, so that what is shown can be pasted. */
+const program = (): string =>
+  ({ switchyard: 'npm run switchyard --', npx: 'npx switchyard' })[process.env.npm_lifecycle_event ?? ''] ??
+  'switchyard'
+
+/** Whether code in a folder can import the package. */
+function findsPackage(folder: string): boolean {
+  try {
+    createRequire(path.join(folder, 'index.js')).resolve('switchyard/package.json')
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function nameProblem(id: string): Promise<string | undefined> {

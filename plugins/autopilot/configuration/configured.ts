@@ -105,7 +105,7 @@ export class Configured {
 /** Throws a bad request for fields that do not go together. */
 function check({ enabled, reference_model: reference, candidate_models: candidates, judge }: Configuration) {
   const refuse = (field: keyof typeof fields | 'judge.model', why: string) =>
-    badRequest(`body ${field}: ${why}`, { param: field })
+    badRequest(`${field}: ${why}`, { param: field })
   if (enabled && reference === null)
     throw refuse('reference_model', 'Autopilot needs one, to answer where no other model qualifies.')
   if (reference !== null && candidates.includes(reference))

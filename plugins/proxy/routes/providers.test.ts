@@ -20,7 +20,8 @@ beforeAll(async () => {
     api_key: 'wrong-secret-key',
     models: ['broken-*'],
   }
-  gateway = await startGateway({ upstream, config: { providers: { broken }, plugin_dirs: [folder] } })
+  const entries = { broken, azure: { api_key: 'k' }, bedrock: { api_key: 'a:b:c:d' } }
+  gateway = await startGateway({ upstream, config: { providers: entries, plugin_dirs: [folder] } })
   await bareChain(gateway)
 })
 
@@ -128,6 +129,19 @@ it('a check really asks, with the key, and tells the truth', async () => {
   expect(bad.body).toMatchObject({ status: 'down', message: expect.stringContaining('broken') })
   expect(JSON.stringify(bad.body)).not.toContain('wrong-secret-key')
   expect((await gateway.api('POST', `${providers}/groq/check`)).body.status).toBe('unconfigured')
+})
+
+it('a check says what an entry lacks, and what is wrong with the form of its key', async () => {
+  const { body: azure } = await gateway.api('POST', `${providers}/azure/check`)
+  expect(azure).toMatchObject({
+    status: 'unconfigured',
+    message: 'azure needs an address: set AZURE_OPENAI_RESOURCE or providers.azure.options.resource.',
+  })
+  const { body: bedrock } = await gateway.api('POST', `${providers}/bedrock/check`)
+  expect(bedrock).toMatchObject({
+    status: 'down',
+    message: expect.stringMatching(/^The key for bedrock: expected an API key of Bedrock, /),
+  })
 })
 
 it('a check is for admins, and of a provider that exists', async () => {

@@ -156,3 +156,9 @@ test('a key that a provider quotes does not reach the client', async () => {
   expect(refusal).toContain('out of credit')
   expect(refusal).not.toContain('key-of-gemini')
 })
+
+test('an empty X-Provider names none, as on calls', async () => {
+  const request = { model: 'claude-sonnet-4-5', messages: asked.messages! }
+  const counted = client.messages.countTokens(request, { headers: { 'x-provider': '' } })
+  await expect(counted).resolves.toMatchObject({ input_tokens: expect.any(Number) })
+})

@@ -535,6 +535,11 @@ describe('at the door', () => {
     expect(answer.json().error).toMatchObject({ code, status })
   })
 
+  it('an absent field is called missing', async () => {
+    const answer = await post(`/v1beta/models/${flash}:generateContent`, {})
+    expect(answer.json().error).toMatchObject({ message: 'contents: it is missing: expected array.' })
+  })
+
   it('a path that is none of these takes no calls', async () => {
     const { status } = await post('/v1beta/models/{+model}:generateContent', hi)
     expect(status).toBe(404)

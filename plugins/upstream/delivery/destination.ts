@@ -97,12 +97,13 @@ function protocolOf({ operation }: Call, { provider }: Route, { protocols }: Par
 }
 
 /** The keys or settings that a provider lacks, and how to add them. */
-function adviceOf(provider: Provider): string {
-  const { name, spec, baseUrl } = provider
+const adviceOf = (provider: Provider): string =>
+  addressAdvice(provider) ?? `There is no key for ${provider.name}: ${keyAdvice(provider)}.`
+
+/** The setting that the address of a provider lacks, and how to add it; undefined where it has one. */
+export function addressAdvice({ name, spec, baseUrl }: Provider): string | undefined {
   const option = /\{(\w+)\}/.exec(baseUrl)?.[1]
-  if (option !== undefined) {
-    const variable = spec.option_env[option]?.[0]
-    return `${name} needs an address: set ${variable ? `${variable} or ` : ''}providers.${name}.options.${option}.`
-  }
-  return `There is no key for ${name}: ${keyAdvice(provider)}.`
+  if (option === undefined) return undefined
+  const variable = spec.option_env[option]?.[0]
+  return `${name} needs an address: set ${variable ? `${variable} or ` : ''}providers.${name}.options.${option}.`
 }

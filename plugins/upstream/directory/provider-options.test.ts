@@ -35,11 +35,13 @@ it('every mistake is told at once, a line each, with the name that was meant', a
   }
   const lines = await problems(wrong)
   expect(lines).toEqual([
-    'providers.azure.options.resourc: unknown option; the nearest known one is resource',
-    expect.stringMatching(/^providers\.azure\.options\.deployments: .*expected record/),
-    expect.stringMatching(/^providers\.gemini\.options\.safety_settings\.0\.threshold: /),
-    expect.stringMatching(/^providers\.gemini\.options\.signatures_in_ids: .*boolean/),
-    'providers.vertex.options.location: expected a location, such as europe-west1 or global',
-    'providers.anthropic.options.color: this provider has no options',
+    'service.yaml line 8: providers.azure.options.resourc: unknown option; the nearest known one is resource',
+    expect.stringMatching(/^service\.yaml line 9: providers\.azure\.options\.deployments: .*expected record/),
+    expect.stringMatching(
+      /^service\.yaml line 13: providers\.gemini\.options\.safety_settings\.0\.threshold: /,
+    ),
+    expect.stringMatching(/^service\.yaml line 12: providers\.gemini\.options\.signatures_in_ids: .*boolean/),
+    'service.yaml line 17: providers.vertex.options.location: expected a location, such as europe-west1 or global',
+    'service.yaml line 20: providers.anthropic.options.color: this provider has no options',
   ])
 })

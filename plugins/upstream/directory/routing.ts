@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type ModelCatalogue, notFound, type Provider } from '#kernel'
+import { badRequest, type ModelCatalogue, notFound, type Provider } from '#kernel'
 import { nearest } from '#kit'
 import type { RouteTable } from './route-table.ts'
 import type { ServedModels } from './served-models.ts'
@@ -21,8 +21,6 @@ export interface Listed {
 export interface RoutingParts {
   /** The providers by their names; another object whenever they have changed. */
   readonly providers: () => ReadonlyMap<string, Listed>
-  /** A provider that a route names; throws a bad request where there is none. */
-  readonly provider: (name: string) => Provider
   /** Whether some entry cannot be used. */
   readonly hasUnusable: () => boolean
   readonly routes: RouteTable
@@ -80,8 +78,12 @@ export class Routing {
       return [{ provider: named.provider, model: model.slice(slash + 1), reason: 'named in the model' }]
     const route = this.#parts.routes.find(model)
     if (route) {
-      const provider = this.#parts.provider(route.provider)
-      return [{ provider, model: route.model ?? model, reason: `route ${route.match}` }]
+      const provider = this.#providers.get(route.provider)?.provider
+      if (provider) return [{ provider, model: route.model ?? model, reason: `route ${route.match}` }]
+      throw badRequest(
+        `The route for ${route.match} leads to ${route.provider}, which is no known provider: an admin can correct the routes.`,
+        { param: 'model' },
+      )
     }
     const naming = this.#naming(model)
     const serving = this.#serving(model, naming.length > 0 ? naming : this.#inCatalogue(model))

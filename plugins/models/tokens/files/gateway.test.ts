@@ -58,7 +58,7 @@ it('a start with files that cannot be used is none, and tells each mistake at on
   const error = await startGateway({ config: { tokenizers } }).catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(ConfigError)
   expect((error as ConfigError).problems).toEqual([
-    `tokenizers.lost: ${path.join(folder, 'lost.json')}: the file does not exist`,
-    `tokenizers.torn: ${path.join(folder, 'torn.json')}: it is not JSON`,
+    `service.yaml line 6: tokenizers.lost: ${path.join(folder, 'lost.json')}: the file does not exist`,
+    `service.yaml line 10: tokenizers.torn: ${path.join(folder, 'torn.json')}: it is not JSON`,
   ])
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { badRequest } from '#kernel'
+import { problemOf } from '#kit'
 import { spelled } from './spelling.ts'
 
 const fields = z.record(z.string(), z.unknown())
@@ -104,9 +105,9 @@ export type Fields = Readonly<Record<string, unknown>>
 export function checked<T>(schema: z.ZodType<T>, body: unknown): T {
   const { data, error } = schema.safeParse(spelled(body))
   if (!error) return data
-  const { path, message } = error.issues[0]!
-  const param = pathOf(path) || undefined
-  throw badRequest(param ? `${param}: ${message}.` : 'The body must be a JSON object.', { param })
+  const issue = error.issues[0]!
+  const param = pathOf(issue.path) || undefined
+  throw badRequest(param ? `${param}: ${problemOf(issue)}.` : 'The body must be a JSON object.', { param })
 }
 
 /** A place in a body as Google writes it: `contents[0].parts[1]`. */
