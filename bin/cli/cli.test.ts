@@ -415,6 +415,7 @@ plugin_dirs: [plugins]
       [
         'providers: { mistyped: { type: openia, base_url: "http://127.0.0.1:9", api_key: k } }',
         'routes: [{ match: "gpt-*", provider: nobody }]',
+        'modules: { chaosllm: { enabled: true } }',
       ].join('\n'),
     )
     const said = (await start()).output()
@@ -423,6 +424,8 @@ plugin_dirs: [plugins]
     )
     expect(said).toMatch(/^Not used: The route for gpt-\* leads to nobody, which is no known provider\.$/m)
     expect(said).not.toContain('Providers in use: mistyped')
+    // A built-in one that cannot start is tried once.
+    expect(said.match(/a plugin could not be started/g)).toHaveLength(1)
   })
 
   it.each(['folder', 'package'])(

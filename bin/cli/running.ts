@@ -95,6 +95,7 @@ export async function askRunning(
   }
   // A starting gateway loads this file but makes no requests, so undici is loaded only here.
   const { Agent, request } = await import('undici')
+  if (!URL.canParse(url)) throw new Error(`${url} is no URL of a gateway, such as http://127.0.0.1:4200`)
   const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
   try {
     const response = await request(within(url, at), {
@@ -106,7 +107,20 @@ export async function askRunning(
     const answer: unknown = await response.body.json()
     if (response.statusCode < 300) return answer
     throw new Error(failure.safeParse(answer).data?.error.message ?? `${url} answered ${response.statusCode}`)
+  } catch (error) {
+    if (!isOfConnection(error)) throw error
+    throw new Error(
+      error.syscall === 'connect'
+        ? `no gateway answers on ${url} (${error.code})`
+        : `the gateway on ${url} ended or broke the connection off before it answered; it may have done it all the same`,
+    )
   } finally {
     await patient.close()
   }
 }
+
+/** An error of the way to a gateway, from the system or from undici's end of the connection. */
+const isOfConnection = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error &&
+  'code' in error &&
+  (('syscall' in error && typeof error.code === 'string') || error.code === 'UND_ERR_SOCKET')

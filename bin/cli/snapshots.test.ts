@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -78,4 +80,16 @@ test.each([
     const { code, out, err } = await config(command, '-f', at)
     expect([code, out, err.startsWith(`${at}: `), err]).toEqual([1, '', true, expect.stringMatching(said)])
   }
+})
+
+test('a gateway that is not there, or that ends before it answers, is told as such', async () => {
+  const at = async (url: string) =>
+    (await runHere(gateway.dataDir, { SERVICE_ADMIN_KEY: 'k' }, 'config', 'export', '--url', url)).err
+  expect(await at('nonsense')).toBe('nonsense is no URL of a gateway, such as http://127.0.0.1:4200\n')
+  const torn = createServer((socket) => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1')
+  await once(torn, 'listening')
+  const url = `http://127.0.0.1:${(torn.address() as AddressInfo).port}`
+  expect(await at(url)).toMatch(`the gateway on ${url} ended or broke the connection off before it answered`)
+  await new Promise((done) => torn.close(done))
+  expect(await at(url)).toBe(`no gateway answers on ${url} (ECONNREFUSED)\n`)
 })

@@ -48,8 +48,9 @@ export class Transaction {
     this.#refuseIfNeeded()
     const came = start === 'some' ? undefined : new Set(put.map(({ id }) => id))
     // The gateway's own plugins claim first, so no other can claim the same before them.
-    await this.#wake(({ found }) => found.source === 'builtin', came)
-    await this.#wake(() => true, came)
+    const tried = new Set<string>()
+    await this.#wake(({ found }) => found.source === 'builtin', came, tried)
+    await this.#wake(() => true, came, tried)
   }
 
   /** Gives back everything that was acquired for the change, last acquired first. */
@@ -125,8 +126,7 @@ export class Transaction {
    * those that need it, or one another: what failed for a reason of its own is left alone. One that fails is left with its
    * problem.
    */
-  async #wake(may: (plugin: Plugin) => boolean, came: Set<string> | undefined): Promise<void> {
-    const tried = new Set<string>()
+  async #wake(may: (plugin: Plugin) => boolean, came: Set<string> | undefined, tried: Set<string>) {
     const isWanted = ({ id, instance, setting, found, manifest }: Plugin): boolean =>
       !instance &&
       setting?.enabled === true &&

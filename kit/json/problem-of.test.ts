@@ -28,6 +28,13 @@ test('a value that has one of them is told what is wrong inside it', () => {
   )
 })
 
+test('a value that has one of them with another fault, or a fault in one place by all of them, is told that', () => {
+  const lists = z.union([z.string(), z.array(z.string()).min(1), z.array(z.int()).min(1)])
+  expect(told(lists, [])).toBe('Too small: expected array to have >=1 items')
+  expect(told(lists, [null])).toBe('0: Invalid input: expected string or number, received null')
+  expect(told(lists, 5)).toBe('Invalid input: expected string or array, received number')
+})
+
 test('a value that several may be meant by keeps the words of the schema', () => {
   const shapes = z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])
   expect(told(shapes, {})).toBe('Invalid input')

@@ -11,19 +11,31 @@ interface Issue {
 
 /** The problem of a field, as text for its author; an absent field is called missing. */
 export const problemOf: ({ message }: { readonly message: string }) => string = (issue: Issue) =>
-  ofForms(issue).replace(/^Invalid input: (expected .+), received undefined$/, 'it is missing: $1')
+  missing(ofForms(issue))
+
+const missing = (text: string): string =>
+  text.replace(/^Invalid input: (expected .+), received undefined$/, 'it is missing: $1')
 
 /** A value of several forms: what is wrong inside it where it has one of them, or else which there are. */
 function ofForms({ message, errors = [] }: Issue): string {
   if (message !== 'Invalid input') return message
   const firsts = errors.flatMap(([first]) => first ?? [])
   const inside = firsts.filter(({ path = [] }) => path.length > 0)
-  if (inside.length === 1) return `${inside[0]!.path!.join('.')}: ${problemOf(inside[0]!)}`
-  const kinds = firsts.map((first) => wanted.exec(ofForms(first)))
-  if (inside.length > 1 || kinds.length === 0 || kinds.includes(null)) return message
-  const forms = new Set(kinds.flatMap((kind) => kind![1]!.split(' or ')))
-  const received = kinds.find((kind) => kind![2])?.[2] ?? ''
-  return `Invalid input: expected ${[...forms].join(' or ')}${received}`
+  const [place, ...others] = new Set(inside.map(({ path = [] }) => path.join('.')))
+  if (others.length > 0) return message
+  return place === undefined ? together(firsts) : `${place}: ${missing(together(inside))}`
+}
+
+/** What is wrong by each form of one value, in a sentence. */
+function together(issues: readonly Issue[]): string {
+  const texts = issues.map(ofForms)
+  const kinds = texts.map((text) => wanted.exec(text))
+  // It has this form, and another fault.
+  const nearest = texts.find((_, i) => !kinds[i])
+  if (nearest !== undefined || texts.length === 1) return nearest ?? texts[0]!
+  const forms = new Set(kinds.flatMap((kind) => kind?.[1]?.split(' or ') ?? []))
+  const received = kinds.find((kind) => kind?.[2])?.[2] ?? ''
+  return forms.size === 0 ? 'Invalid input' : `Invalid input: expected ${[...forms].join(' or ')}${received}`
 }
 
 const wanted = /^Invalid (?:input|option): expected (.+?)(, received \w+)?$/

@@ -157,8 +157,8 @@ test('a key that a provider quotes does not reach the client', async () => {
   expect(refusal).not.toContain('key-of-gemini')
 })
 
-test('an empty X-Provider names none, as on calls', async () => {
+test.each(['', 'Anthropic'])('X-Provider is read as on calls: "%s"', async (name) => {
   const request = { model: 'claude-sonnet-4-5', messages: asked.messages! }
-  const counted = client.messages.countTokens(request, { headers: { 'x-provider': '' } })
+  const counted = client.messages.countTokens(request, { headers: { 'x-provider': name } })
   await expect(counted).resolves.toMatchObject({ input_tokens: expect.any(Number) })
 })

@@ -58,7 +58,7 @@ async function targetOf(
   const forced = headers['x-provider']
   const routes = context
     .use(ProviderDirectory)
-    .resolve(model, typeof forced === 'string' && forced !== '' ? forced : undefined)
+    .resolve(model, typeof forced === 'string' && forced !== '' ? forced.toLowerCase() : undefined)
   const keys = context.use(ProviderKeys)
   for (const { provider, model } of routes) {
     const own = principal?.userId === undefined ? undefined : await keys.find(principal.userId, provider.name)
