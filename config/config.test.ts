@@ -349,6 +349,7 @@ describe('problems', () => {
       'drain: soon',
       'modules: { one: { enabled: 1, order: 1.5, config: [1] } }',
       'plugins: { setup_timeout: 3 }',
+      'workers: { memory: 128 }',
     )
     expect(problems()).toEqual([
       'service.yaml line 2: server.threads: expected a whole number from 1 to 64, got 400',
@@ -366,6 +367,7 @@ describe('problems', () => {
       'service.yaml line 11: modules.one.config: expected a map, got a list',
       'service.yaml line 11: modules.one.order: expected a whole number from -1000000 to 1000000, got 1.5',
       'service.yaml line 12: plugins.setup_timeout: expected 100ms or more; a number without a unit is milliseconds, got 3',
+      'service.yaml line 13: workers.memory: expected 16777216 bytes or more; a number without a unit is bytes, got 128',
     ])
   })
 

@@ -87,9 +87,14 @@ function quantity(pattern: RegExp, units: Readonly<Record<string, number>>, erro
   })
 }
 
-/** Bytes; kb, mb and gb are powers of 1024. */
-export const size = () =>
-  quantity(/^(\d+(?:\.\d+)?) ?(b|kb|mb|gb)?$/i, sizes, 'expected a size such as 512kb or 10mb')
+/** Bytes, at least `least`, which catches a forgotten unit; kb, mb and gb are powers of 1024. */
+export const size = (least = 0) =>
+  quantity(/^(\d+(?:\.\d+)?) ?(b|kb|mb|gb)?$/i, sizes, 'expected a size such as 512kb or 10mb').refine(
+    (value) => value >= least,
+    {
+      error: `expected ${least} bytes or more; a number without a unit is bytes`,
+    },
+  )
 
 /** Milliseconds, at least `least`, which catches a forgotten unit. */
 export const duration = (least = 0) =>

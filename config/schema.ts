@@ -27,10 +27,10 @@ const server = section({
     .describe('Number of threads that answer model calls. Each has the whole gateway and its own memory.'),
   trusted_proxies: listOf(addressRange()).default([]).describe('Proxies whose X-Forwarded-For is trusted.'),
   cors_origins: listOf(origin()).default([]).describe('Origins that may call the API from a browser.'),
-  body_limit: size()
+  body_limit: size(1024)
     .prefault('10mb')
     .describe('Largest body of a management request; 64 KB of one that needs no key.'),
-  proxy_body_limit: size().prefault('32mb').describe('Largest body of a /v1 request.'),
+  proxy_body_limit: size(1024).prefault('32mb').describe('Largest body of a /v1 request.'),
   body_memory: size()
     .prefault('256mb')
     .describe(
@@ -88,7 +88,7 @@ export const schema = section({
     .prefault({})
     .describe('When a module that keeps failing is left out for a while.'),
   workers: section({
-    memory: size()
+    memory: size(16 * 1024 * 1024)
       .prefault('128mb')
       .describe('Memory for the objects of one module; a worker that needs more is ended.'),
     hang: duration(100)

@@ -26,6 +26,17 @@ afterAll(async () => {
   await upstream.close()
 })
 
+test('a body may begin with a byte order mark', async () => {
+  const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] })
+  const headers = { authorization: `Bearer ${userKey}`, 'content-type': 'application/json' }
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers,
+    body: `\ufeff${body}`,
+  })
+  expect(answer.status).toBe(200)
+})
+
 /** A request that stays unfinished: what the gateway answers to it. */
 function begin(path: string, bytes: number, key = userKey): Promise<string> {
   const { hostname, port } = new URL(gateway.url)

@@ -105,7 +105,9 @@ export function parseJson(bytes: Buffer, bounds: JsonBounds): unknown {
   const excess = findExcess(bytes, bounds)
   if (excess) throw tooFar(excess, bounds)
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    // Some clients begin with a byte order mark, which a parser may pass over (RFC 8259, 8.1).
+    const text = bytes.toString('utf8')
+    return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text)
   } catch (error) {
     throw badRequest(`The body is not valid JSON: ${(error as Error).message.replace(/".*"/s, 'text')}.`)
   }
