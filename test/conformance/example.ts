@@ -107,6 +107,7 @@ export async function makeCalls<T>(
   for (const script of scripts as Script[]) {
     const isCut = cut !== undefined && (script.status ?? 200) < 400
     upstream.reply(
+      isCall,
       isCut
         ? {
             ...script,
@@ -129,9 +130,11 @@ export async function makeCalls<T>(
 const call = (example: Example, mode: Mode, gateway: TestGateway): Promise<Answer> =>
   ask(gateway, { path: example.path, headers: example.headers, body: bodyOf(example, mode) })
 
-/** What came of calls, and not of the gateway, which looks at its providers now and then. */
-export const callsTo = ({ requests }: Upstream): Upstream['requests'] =>
-  requests.filter(({ method }) => method === 'POST')
+/** Whether it came of a call, and not of the gateway, which looks at its providers now and then. */
+const isCall = ({ method }: Upstream['requests'][number]): boolean => method === 'POST'
+
+/** What came of calls. */
+export const callsTo = ({ requests }: Upstream): Upstream['requests'] => requests.filter(isCall)
 
 /** The body of an example's calls; `name` stands for `{mode}`, when the mode alone does not tell these calls from others. */
 export function bodyOf({ request }: Example, mode: Mode, name: string = mode): string {

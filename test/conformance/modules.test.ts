@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { discover } from '../../gateway/discovery/read.ts'
+import { bareChain } from '../bare.ts'
 import { startGateway, type TestGateway } from '../harness.ts'
 import { startUpstream, type Upstream } from '../upstream/index.ts'
 import { checksFor } from './checks.ts'
@@ -25,8 +26,7 @@ let gateway: TestGateway
 beforeAll(async () => {
   upstream = await startUpstream({ apiKey: ['sk-test', 'sk-first', 'sk-second'] })
   gateway = await startGateway({ upstream, freezeAll: true, config: { providers: { pool: pool(upstream) } } })
-  const sound = found.filter(({ problem }) => !problem)
-  for (const { id } of sound) await gateway.kernel.registry.change(id, { enabled: false })
+  await bareChain(gateway)
 })
 
 afterAll(async () => {

@@ -1,6 +1,8 @@
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { changed } from '../../config/setting.ts'
 import { discover } from '../../gateway/discovery/read.ts'
+import { bareChain } from '../bare.ts'
 import { startGateway, type TestGateway } from '../harness.ts'
 import { startUpstream, type Upstream } from '../upstream/index.ts'
 import { checksFor } from './checks.ts'
@@ -86,9 +88,12 @@ let gateway: TestGateway
 beforeAll(async () => {
   upstream = await startUpstream()
   gateway = await startGateway({ upstream })
-  for (const { plugin } of gateway.kernel.registry.places)
-    await gateway.kernel.registry.change(plugin.id, { enabled: false })
-  for (const { id } of found) await gateway.kernel.registry.change(id, { isolation: 'worker' })
+  await bareChain(gateway)
+  const { registry } = gateway.kernel
+  const moved = found.map(
+    ({ id }) => [id, changed(registry.get(id).stored, { isolation: 'worker' })] as const,
+  )
+  await registry.apply(async () => ({ rows: new Map(moved), values: [] }))
 })
 
 afterAll(async () => {
