@@ -35,8 +35,13 @@ const short = 4096
 /** Keywords with which a short schema, too, can ask for more work than any time allows. */
 const costly = /"(?:\$ref|\$dynamicRef|\$recursiveRef|uniqueItems)":/
 
+/** The same for a value of a schema that is checked where other calls wait for it. */
+const mostMsHere = 500
+
 /** Steps of the patterns of a schema, each of which may be taken for each character of a value, that take no time worth a limit. */
 const fewSteps = 200
+/** The same for a value: its characters times those steps. */
+const fewStepsOfValue = 1_000_000
 
 /**
  * The check of a JSON Schema. Strangers write schemas, so its patterns run in linear time, and reading one and checking a value end
@@ -56,13 +61,23 @@ export function isSlow(schema: JsonObject): boolean {
   return text.length > short || costly.test(text) || hasManySteps(schema)
 }
 
-function hasManySteps(schema: JsonObject): boolean {
+const hasManySteps = (schema: JsonObject): boolean => stepsOf(schema) > fewSteps
+
+/** The steps of the patterns of a schema, counted until they are many. */
+function stepsOf(schema: JsonObject): number {
   let steps = 0
   for (const pattern of patternsIn(schema)) {
     steps += patternSize(pattern) ?? 0
-    if (steps > fewSteps) return true
+    if (steps > fewSteps) break
   }
-  return false
+  return steps
+}
+
+/** Characters of all texts in a value. */
+function charactersIn(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.entries(value).reduce((sum, [key, one]) => sum + key.length + charactersIn(one), 0)
 }
 
 /** The same check, which throws plain errors. With `coerce` it changes the value. */
@@ -77,9 +92,15 @@ export function readSchema({ $schema: _, ...schema }: JsonObject, coerce: boolea
   })
   addFormats.default(ajv)
   const isLimited = isSlow(schema)
-  const limited = <T>(work: () => T): T => (isLimited ? withinTime(mostMs, work) : work())
-  const validate: ValidateFunction = limited(() => ajv.compile(schema))
-  return (value) => (limited(() => validate(value)) ? [] : (validate.errors ?? []).slice(0, 20).map(describe))
+  const steps = isLimited ? 0 : stepsOf(schema)
+  const limited = <T>(ms: number | undefined, work: () => T): T => (ms ? withinTime(ms, work) : work())
+  const validate: ValidateFunction = limited(isLimited ? mostMs : undefined, () => ajv.compile(schema))
+  const limitFor = (value: unknown): number | undefined => {
+    if (isLimited) return mostMs
+    return steps > 0 && steps * charactersIn(value) > fewStepsOfValue ? mostMsHere : undefined
+  }
+  return (value) =>
+    limited(limitFor(value), () => validate(value)) ? [] : (validate.errors ?? []).slice(0, 20).map(describe)
 }
 
 /** The refusal of a schema, for a reason. */

@@ -83,6 +83,13 @@ test('a short one whose patterns take many steps for each character is held to w
   expect((await schemas.read({ patternProperties: { '(a.{0,200}){2}b': {} } })).isAside).toBe(true)
 })
 
+test('a long value of a short schema with a pattern is refused when it takes long', () => {
+  const held = schemas.read({ properties: { a: { pattern: '[ab]*a[ab]{90}c' } } }) as HeldSchema
+  expect(held.isAside).toBe(false)
+  expect(held.check({ a: `c${'ab'.repeat(1000)}` })).toMatchObject({ problems: [expect.any(String)] })
+  expect(() => held.check({ a: `c${'abbab'.repeat(200_000)}` })).toThrow('longer than 500 ms')
+})
+
 test('a thread that was given back is there again for the next', async () => {
   const own = new Schemas()
   const held = await own.read(large(50))

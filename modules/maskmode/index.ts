@@ -18,6 +18,7 @@ import {
   tagged,
   toldNames,
 } from '#kit'
+import { takenIn } from './taken.ts'
 import { longest, Vault } from './vault.ts'
 
 const custom = z.strictObject({
@@ -133,12 +134,3 @@ const customFinder = ({ type, pattern }: z.infer<typeof custom>): Finder<Persona
   tagged(patternFinder(pattern, 200), { type })
 
 const marked = (found: PersonalFinding): Span => spanFor(found, found.type, 'redact')
-
-/** Whether a code stands in what the call says; asked once for each value. */
-function takenIn({ request }: Call): (code: string) => boolean {
-  let said: string | undefined
-  return (code) => {
-    said ??= JSON.stringify(request).toUpperCase()
-    return said.includes(code)
-  }
-}

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 
 /** No vowels and no signs that are mistaken for others: codes are no words, and are read as they are written. */
-const alphabet = '23456789BCDFGHJKLMNPQRSTVWXZ'
-const codeLength = 6
+export const alphabet = '23456789BCDFGHJKLMNPQRSTVWXZ'
+export const codeLength = 6
 const code = `[${alphabet}${alphabet.toLowerCase()}]{${codeLength}}`
 
 /** Longest placeholder in any form, in characters. */
@@ -27,6 +27,8 @@ export class Vault {
   readonly #byValue = new Map<string, string>()
   readonly #byCode = new Map<string, { readonly type: string; readonly value: string }>()
   readonly #sought = new RegExp(`(?<![\\p{L}\\d])${code}|(?<=%5F)${code}`, 'giu')
+  readonly #names = new Set<string>()
+  /** Their names, as a part of a pattern. */
   #types = ''
 
   /** `isTaken` tells whether a code stands in the call's own texts. */
@@ -49,7 +51,7 @@ export class Vault {
       placeholder = `[${name}_${code}]`
       this.#byValue.set(key, placeholder)
       this.#byCode.set(code, { type, value })
-      this.#types = [...new Set(Array.from(this.#byCode.values(), (known) => nameOf(known.type)))].join('|')
+      if (!this.#names.has(name)) this.#types = [...this.#names.add(name)].join('|')
     }
     return placeholder
   }

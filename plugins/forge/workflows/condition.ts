@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { canonicalJson, isPattern, patternTest } from '#kit'
+import { canonicalJson, isPattern, patternSize, patternTest } from '#kit'
+import { StepFault } from '../steps/fault.ts'
 import { isThere, type Scope, type Value, value, valued } from './value.ts'
 
 const comparisons = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains'] as const
@@ -44,18 +45,39 @@ export const condition = z
   }) as unknown as z.ZodType<Condition>
 
 /**
- * Whether a condition holds. Throws a `StepFault` for a value that is not there, which only `exists` may ask about, and for one that
- * its tags make larger than `most` bytes.
+ * Steps that the patterns of one condition may take, each of them for each character at the worst: half a second, in which nobody
+ * else is served.
+ */
+const mostSteps = 20_000_000
+
+/**
+ * Whether a condition holds. Throws a `StepFault` for a value that is not there, which only `exists` may ask about, for one that
+ * its tags make larger than `most` bytes, and for texts that its patterns would take long for.
  */
 export function holds(question: Condition, scope: Scope, most: number): boolean {
+  return holdsWithin({ steps: mostSteps }, question, scope, most)
+}
+
+function holdsWithin(budget: { steps: number }, question: Condition, scope: Scope, most: number): boolean {
+  const within = (one: Condition): boolean => holdsWithin(budget, one, scope, most)
   if (typeof question === 'string') return isTrue(valued(question, scope))
-  if ('all' in question) return question.all.every((one) => holds(one, scope, most))
-  if ('any' in question) return question.any.some((one) => holds(one, scope, most))
-  if ('not' in question) return !holds(question.not, scope, most)
+  if ('all' in question) return question.all.every(within)
+  if ('any' in question) return question.any.some(within)
+  if ('not' in question) return !within(question.not)
   if (question.op === 'exists') return isThere(question.value, scope, most)
   const left = valued(question.value, scope, most)
-  if (question.op === 'matches') return patternTest(question.pattern)(String(left))
+  if (question.op === 'matches') return matches(String(left), question.pattern, budget)
   return compares(left, question.op, valued(question.than, scope, most))
+}
+
+function matches(text: string, pattern: string, budget: { steps: number }): boolean {
+  budget.steps -= text.length * (patternSize(pattern) ?? 1)
+  if (budget.steps < 0)
+    throw new StepFault(
+      'too_large',
+      'The patterns of the condition take too long for what they are asked about: repeat less in them.',
+    )
+  return patternTest(pattern)(text)
 }
 
 const isTrue = (left: Value): boolean => Boolean(left) && !(Array.isArray(left) && left.length === 0)

@@ -103,3 +103,12 @@ test('no more than so many have a place at a time, and all get one', async () =>
   await expect(places.use(gone, use)).rejects.toThrow('over')
   await Promise.all(Array.from({ length: 4 }, () => places.use(never, use)))
 })
+
+test('patterns take no longer than half a second of steps for one condition, however many there are', () => {
+  const matches = (pattern: string) => ({ value: '{{input.text}}', op: 'matches' as const, pattern })
+  const scope = { input: { text: `${'ab'.repeat(15_000)}c` } }
+  expect(holds(matches('^[ab]+c$'), scope, 1_000_000)).toBe(true)
+  expect(() => holds(matches('(?:a|b|ab){900}c$'), scope, 1_000_000)).toThrow('take too long')
+  const several = { any: Array.from({ length: 20 }, (_, n) => matches(`[ab]{${80 + n}}d|d[ab]{90}`)) }
+  expect(() => holds(several, scope, 1_000_000)).toThrow('take too long')
+})
