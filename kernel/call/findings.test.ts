@@ -86,7 +86,7 @@ test('a trace tells the same of a streamed answer as of the whole one, however i
           : { content: text }
       const whole = callWith()
       const message = { role: 'assistant', ...said(parts.join('')) }
-      redactReply(
+      void redactReply(
         { choices: [{ index: 0, message, finish_reason: 'stop' }] } as never,
         detectorsOf(detections, whole),
       )

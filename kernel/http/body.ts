@@ -99,13 +99,12 @@ function refusePrototypes(value: unknown): void {
 /** The same limits for bodies whose texts may be lists of tokens: those have more values, and cost less for each. */
 export const withTokens = (limits: BodyLimits): BodyLimits => ({ ...limits, nodes: 5 * limits.nodes })
 
-/** The JSON value of a body. Throws a bad request for what is none, and for what goes too far. */
+/** The JSON value of a body, also behind a byte order mark (RFC 8259, 8.1). Throws a bad request for what is none, and for what goes too far. */
 export function parseJson(bytes: Buffer, bounds: JsonBounds): unknown {
   if (bytes.length === 0) throw badRequest('The body is empty; send a JSON object.')
   const excess = findExcess(bytes, bounds)
   if (excess) throw tooFar(excess, bounds)
   try {
-    // Some clients begin with a byte order mark, which a parser may pass over (RFC 8259, 8.1).
     const text = bytes.toString('utf8')
     return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text)
   } catch (error) {

@@ -175,11 +175,6 @@ describe('every page', () => {
   })
 })
 
-test('the bare address leads to them', async () => {
-  const { status, headers } = await fetch(gateway.url, { redirect: 'manual' })
-  expect([status, headers.get('location')]).toEqual([302, '/dashboard'])
-})
-
 test('the figures and the chart of the overview are those of the API', async () => {
   await call(gateway.adminKey, 'Hello')
   await visit('')
