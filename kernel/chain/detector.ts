@@ -17,8 +17,8 @@ export class Detector {
   readonly #call: Call
   #broken = false
   /** What it took, and the longest that it kept other work from having a turn. */
-  ms = 0
-  longestMs = 0
+  #ms = 0
+  #longestMs = 0
 
   constructor(entry: Entry, detection: Detection, call: Call) {
     this.#entry = entry
@@ -86,7 +86,7 @@ export class Detector {
 
   /** Adds the time it took to the module's and the call's account; once, at the end. */
   settle(): void {
-    recordRun(this.#entry, 'detect', this.ms, this.#call, this.longestMs)
+    recordRun(this.#entry, 'detect', this.#ms, this.#call, this.#longestMs)
   }
 
   #tell(
@@ -118,8 +118,8 @@ export class Detector {
       return undefined
     } finally {
       const ms = performance.now() - started
-      this.ms += ms
-      this.longestMs = Math.max(this.longestMs, ms)
+      this.#ms += ms
+      this.#longestMs = Math.max(this.#longestMs, ms)
     }
   }
 }
