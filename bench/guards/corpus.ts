@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { spanAcross } from '../../modules/promptguard/conversation.ts'
-import { judge } from '../../modules/promptguard/score.ts'
+import { judge } from '../../modules/promptguard/judging.ts'
 
 /** A text of a user, the result of a tool, or the turns of a user. */
 type Item = string | { readonly tool: string } | { readonly turns: readonly string[] }

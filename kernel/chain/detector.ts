@@ -35,6 +35,12 @@ export class Detector {
     return /^content(?:\.|$)/.test(lane ?? '') && saysJson(this.#call) ? { ...place, isJson: true } : place
   }
 
+  /** What the detection does before it scans a long text, step by step. Throws only coded errors. */
+  *study(text: string, place: TextLocation): Generator<undefined> {
+    const steps = this.#guarded(() => this.detection.study?.(text, place, this.#call)[Symbol.iterator]())
+    while (steps && this.#guarded(() => steps.next())?.done === false) yield undefined
+  }
+
   /** Findings that start at `from` or later. Throws only coded errors. */
   scan(text: string, place: TextLocation, from: number): readonly Span[] {
     const found = () => checkedSpans(this.detection.scan(text, place, this.#call, from), text.length, from)

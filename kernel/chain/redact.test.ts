@@ -294,6 +294,41 @@ describe('what is long', () => {
     expect(call.trace.request?.messages?.[0]?.content).toBe(`${'"mail" '.repeat(50_000)}[blocked: k\\d{3}]`)
   })
 
+  test('is studied before its scan, step by step, with turns for other work', async () => {
+    const seen: string[] = []
+    let turns = 0
+    const other = setInterval(() => (turns += 1))
+    const study = function* (studied: string): Generator<undefined> {
+      for (let step = 0; step < 4; step += 1) {
+        const ends = performance.now() + 11
+        while (performance.now() < ends);
+        yield
+      }
+      seen.push(`studied ${studied.length}`)
+    }
+    const scan: Detection['scan'] = (part) => {
+      seen.push(`scanned ${part.length}`)
+      return []
+    }
+    const whole: Detection = { reach: Number.MAX_SAFE_INTEGER, study, scan }
+    await redactRequest(callWith({ messages: [{ role: 'user', content: text }] }), guard(whole), () => [])
+    clearInterval(other)
+    expect(seen).toEqual([`studied ${text.length}`, `scanned ${text.length}`])
+    expect(turns).toBeGreaterThan(1)
+  })
+
+  test('is left to the failure policy of a module that cannot study it', async () => {
+    const study = function* (): Generator<undefined> {
+      yield
+      throw new Error('no')
+    }
+    const call = callWith({ messages: [{ role: 'user', content: text }] })
+    const entry = guard({ reach: Number.MAX_SAFE_INTEGER, study, scan: () => [] })
+    await expect(Promise.resolve(redactRequest(call, entry, () => []))).rejects.toMatchObject({
+      message: expect.stringContaining('The module guard failed'),
+    })
+  })
+
   test('is not searched to its end when nobody waits for it any more', async () => {
     let scans = 0
     const scan: Detection['scan'] = () => {

@@ -1,5 +1,6 @@
-import type { Choice, Completion, ModelRequest } from '../../kit/canonical/forms.ts'
+import type { Completion, ModelRequest } from '../../kit/canonical/forms.ts'
 import { changeInTurns } from '../../kit/canonical/in-turns.ts'
+import { withoutStaleLogprobs } from '../../kit/canonical/logprobs.ts'
 import type { TextLocation } from '../../kit/canonical/text-location.ts'
 import {
   mapReplyFields,
@@ -90,6 +91,7 @@ function recordable(call: Call, entries: readonly Entry[]): Awaitable<ModelReque
 /** How a module changes texts of requests: what it finds in each is replaced, and something may be put around it. */
 export const requestChange = (detector: Detector, { cancel }: Call, onBlock?: OnBlock) => ({
   open: (place: TextLocation) => new Window([detector], place, onBlock),
+  study: (text: string, place: TextLocation) => detector.study(text, place),
   close: (text: string, place: TextLocation) => detector.framed(text, place),
   cancel,
 })
@@ -102,15 +104,6 @@ function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Await
   return continueWith(changeInTurns(walk, requestChange(detector, call, onBlock)), (request) =>
     request === call.request ? call : call.with({ request }),
   )
-}
-
-/** Log probabilities spell the text out once more; those of a text that is no longer there are left out. */
-function withoutStaleLogprobs(redacted: Completion, body: Completion): Completion {
-  const choices = redacted.choices!.map((choice, i): Choice => {
-    const changed = choice !== body.choices![i]
-    return changed && choice.logprobs ? { ...choice, logprobs: null } : choice
-  })
-  return { ...redacted, choices }
 }
 
 const marked = ({ label }: Found): string => `[blocked: ${label}]`

@@ -1,3 +1,4 @@
+import { isBlank, saysNothing } from '../../kit/canonical/blank.ts'
 import type { Chunk } from '../../kit/canonical/chunk.ts'
 import type { ChoiceDelta } from '../../kit/canonical/forms.ts'
 import type { TextLocation } from '../../kit/canonical/text-location.ts'
@@ -157,16 +158,4 @@ function isOneText({ choice, parts }: Step): boolean {
   if (!choice || !isAlike(parts)) return false
   const rest = mapChoice(choice, (text, { lane }) => (lane === undefined ? text : ''))
   return !rest.text && saysNothing(rest.delta, /^(?:index|role|id|name|type|format)$/)
-}
-
-/** Whether a choice says nothing: no text, no role, no name of a call. */
-function isBlank({ text, delta, logprobs }: ChoiceDelta): boolean {
-  return !text && !logprobs && saysNothing(delta, /^(?:index|type)$/)
-}
-
-function saysNothing(node: unknown, besides: RegExp): boolean {
-  if (node === undefined || node === null || node === '') return true
-  if (typeof node !== 'object') return false
-  if (Array.isArray(node)) return node.every((item) => saysNothing(item, besides))
-  return Object.entries(node).every(([field, value]) => besides.test(field) || saysNothing(value, besides))
 }

@@ -41,6 +41,8 @@ export interface Detection {
    * finding that is none (empty, outside of the text, over another one) is a failure of the hook.
    */
   scan(text: string, place: TextLocation, call: Call, from: number): readonly Span[]
+  /** For requests: what `scan` needs to know of a long text as a whole, found out before in steps. Other calls have turns between these. */
+  study?(text: string, place: TextLocation, call: Call): Iterable<unknown>
   /** Longest finding with all that it looks ahead for, in characters: so much is held back at the most. */
   readonly reach: number
   /** How far a finding looks back before its start, in characters; `reach` without it. */

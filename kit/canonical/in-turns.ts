@@ -24,6 +24,8 @@ interface Changing {
 /** How each text is changed. */
 interface Way<P extends unknown[]> {
   open(...about: P): Changing
+  /** What comes before the change of a text whose parts take turns: steps that take turns, too. */
+  study?(text: string, ...about: P): Iterable<unknown>
   /** Changes the whole of what was changed in parts. */
   close?(text: string, ...about: P): string
   /** Ends the work when nobody waits for it any more. */
@@ -55,6 +57,10 @@ export function changeInTurns<T, P extends unknown[]>(walk: Walk<T, P>, way: Way
     const turn = takingTurns()
     let length = parts.first
     for (const { text, about } of late) {
+      for (const _ of way.study?.(text, ...about) ?? []) {
+        await turn()
+        way.cancel.check()
+      }
       const changing = way.open(...about)
       let changed = ''
       for (let at = 0; at < text.length; ) {

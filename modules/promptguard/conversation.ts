@@ -1,9 +1,10 @@
-import type { ModelRequest } from '#kernel'
+import type { Message, ModelRequest } from '#kernel'
 import { messageTexts } from '#kit'
-import { judge, type Verdict } from './score.ts'
+import { judge } from './judging.ts'
+import type { Verdict } from './score.ts'
 
-/** Newest texts of the user that are read together, and characters of each. */
-const most = { texts: 16, characters: 4000 }
+/** Newest texts of the user that are read together, characters of each, and of all of them. */
+const most = { texts: 16, characters: 4000, together: 16_384 }
 
 /**
  * What is an attack only when the texts of the user are read together: by each text that has a part in it. Texts of which one is an
@@ -15,11 +16,7 @@ export function spanAcross(
   threshold: number,
 ): ReadonlyMap<string, Verdict> {
   const found = new Map<string, Verdict>()
-  const texts = messages
-    .filter(({ role }) => role === 'user')
-    .flatMap(messageTexts)
-    .filter((text) => text !== '' && text.length <= most.characters)
-    .slice(-most.texts)
+  const texts = newestOf(messages)
   if (texts.length < 2) return found
   const last = texts.at(-1)!
   const whole = { start: 0, end: last.length }
@@ -37,6 +34,20 @@ export function spanAcross(
     return found
   }
   return found
+}
+
+/** The newest texts of the user, in their order. */
+function newestOf(messages: readonly Message[]): readonly string[] {
+  const said = messages.filter(({ role }) => role === 'user').flatMap(messageTexts)
+  const newest: string[] = []
+  let room = most.together
+  for (let at = said.length - 1; at >= 0 && newest.length < most.texts; at -= 1) {
+    const text = said[at]!
+    if (text === '' || text.length > Math.min(most.characters, room)) continue
+    room -= text.length
+    newest.unshift(text)
+  }
+  return newest
 }
 
 /** What a text has between quotation marks, or behind a colon or an equals sign: parts to be put together. */

@@ -1,30 +1,46 @@
 import { type Decoding, readings } from './readings.ts'
 
-/** Characters of a text that are decoded at the most, for each form. */
-const most = 65_536
 /** Encodings within encodings. */
 const deepest = 2
 
-/** Other readings of a text, and of parts of it: what is encoded, spelled oddly or hidden. Each takes linear time. */
-export function decodingsOf(text: string): Decoding[] {
-  const found = [...encoded(text.slice(0, most), 0), ...readings(text.slice(0, most))]
+/** Characters that one is encoded with at the most. */
+const widest = 8
+
+/**
+ * Other readings of a text, and of parts of it: what is encoded, spelled oddly or hidden. Each takes linear time. `isCut`: what it
+ * begins with may be the rest of something encoded.
+ */
+export function decodingsOf(text: string, isCut = false): Decoding[] {
+  const found = [...encoded(text, isCut, 0), ...readings(text)]
   return found.filter(({ decoded }) => decoded.length >= 12)
 }
 
-function* encoded(text: string, depth: number): Generator<Decoding> {
+function* encoded(text: string, isCut: boolean, depth: number): Generator<Decoding> {
   for (const { form, decode } of encodings) {
     for (const { index, 0: written } of text.matchAll(form)) {
-      const decoded = decode(written)
-      if (decoded === undefined || !isText(decoded)) continue
+      const isRest = isCut && index === 0
+      const decoded = textOf(written, decode, isRest)
+      if (decoded === undefined) continue
       const at = { start: index, end: index + written.length, kind: 'encoded' as const }
       yield { decoded, ...at }
       if (depth < deepest)
-        for (const inner of encoded(decoded, depth + 1)) yield { decoded: inner.decoded, ...at }
+        for (const inner of encoded(decoded, isRest, depth + 1)) yield { decoded: inner.decoded, ...at }
     }
   }
 }
 
-const encodings: readonly { readonly form: RegExp; decode(written: string): string | undefined }[] = [
+/** What is written there, if it is a text; of the rest of something, from where one of its characters begins. */
+function textOf(written: string, decode: Decode, isRest: boolean): string | undefined {
+  for (let from = 0; from < (isRest ? widest : 1); from += 1) {
+    const decoded = decode(written.slice(from))?.replace(/^\ufffd{1,3}|\ufffd{1,3}$/g, '')
+    if (decoded !== undefined && isText(decoded)) return decoded
+  }
+  return undefined
+}
+
+type Decode = (written: string) => string | undefined
+
+const encodings: readonly { readonly form: RegExp; readonly decode: Decode }[] = [
   {
     form: /[A-Za-z\d+/_-]{16,}(?:[\r\n]{1,2}[A-Za-z\d+/_-]{4,})*={0,2}/g,
     decode: (written) => Buffer.from(written.replace(/\s/g, ''), 'base64').toString('utf8'),

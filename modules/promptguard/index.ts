@@ -5,16 +5,17 @@ import {
   type Detection,
   defineModule,
   Sealing,
-  type Span,
   type Taint,
   type TextLocation,
 } from '#kernel'
 import { CleanTexts, patternFinder, patternSchema } from '#kit'
 import { blankedOut } from './allowed.ts'
 import { spanAcross } from './conversation.ts'
+import { findingBy, spanFor } from './findings.ts'
 import { Judge } from './judge.ts'
+import { judge, judging } from './judging.ts'
 import { isForeign, isSearched } from './places.ts'
-import { judge, type Verdict } from './score.ts'
+import type { Verdict } from './score.ts'
 import { framed } from './spotlight.ts'
 
 /** The longest match of a pattern of the operator. */
@@ -64,9 +65,13 @@ export default defineModule({
     const clean = { own: new CleanTexts(), foreign: new CleanTexts() }
     const seen = slot<Seen>(() => ({ doubtful: [], across: undefined }))
 
+    const cleanOf = (foreign: boolean): CleanTexts => clean[foreign ? 'foreign' : 'own']
+
     const verdictOn = (text: string, foreign: boolean, call: Call): Verdict | undefined =>
-      clean[foreign ? 'foreign' : 'own'].search(text, call, () => {
-        const verdict = judge(without(text), foreign)
+      cleanOf(foreign).search(text, call, () => {
+        const { studied } = seen(call)
+        const known = studied?.text === text && studied.foreign === foreign
+        const verdict = known ? studied.verdict : judge(without(text), foreign)
         return verdict.kind ? [verdict] : []
       })[0]
 
@@ -83,6 +88,12 @@ export default defineModule({
       verdict: 'sanitized',
       refusal: 'The content was refused: it looks like instructions that try to take the model over.',
       applies: (call) => call.operation !== 'embedding',
+      *study(text, place, call) {
+        const foreign = isForeign(place)
+        if (!isSearched(place) || cleanOf(foreign).has(text, call)) return
+        const verdict = yield* judging(without(text), foreign)
+        seen(call).studied = { text, foreign, verdict }
+      },
       scan(text, place, call) {
         if (!isSearched(place)) return []
         const foreign = isForeign(place)
@@ -125,22 +136,9 @@ export default defineModule({
 })
 
 interface Seen {
+  /** The text that was judged last, before its scan. */
+  studied?: { readonly text: string; readonly foreign: boolean; readonly verdict: Verdict }
   readonly doubtful: { readonly text: string; readonly place: TextLocation; readonly score: number }[]
   /** Texts of the conversation that are an attack only together. */
   across: ReadonlyMap<string, Verdict> | undefined
-}
-
-const findingBy = (action: 'block' | 'flag' | 'sanitize') =>
-  ({
-    type: 'injection',
-    severity: 'high',
-    action: ({ block: 'block', flag: 'warn', sanitize: 'redact' } as const)[action],
-    label: 'judged',
-  }) as const
-
-function spanFor({ start, end, kind, score }: Verdict, action: 'block' | 'flag' | 'sanitize'): Span {
-  const span = { start, end, label: kind!, severity: 'high', confidence: Math.min(1, score) } as const
-  if (action === 'block') return { ...span, action: 'block' }
-  if (action === 'flag') return { ...span, action: 'note' }
-  return { ...span, action: 'replace', replacement: `[REMOVED:${kind}]` }
 }

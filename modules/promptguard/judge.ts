@@ -1,5 +1,6 @@
 import { type Call, type Context, contentBlocked, type TextLocation } from '#kernel'
 import { answerTexts, mapRequestTexts } from '#kit'
+import type { Action } from './findings.ts'
 
 /** A text that signals did not decide. */
 export interface Doubtful {
@@ -29,7 +30,7 @@ export class Judge {
   }
 
   /** What follows: a refusal, a call without the texts, or nothing. */
-  act(action: 'block' | 'flag' | 'sanitize', attacks: readonly Doubtful[], call: Call): Call | undefined {
+  act(action: Action, attacks: readonly Doubtful[], call: Call): Call | undefined {
     if (action === 'block') throw contentBlocked('The content was refused: a model takes it for an attack.')
     if (action === 'flag') return undefined
     const texts = attacks.map(({ text }) => text)

@@ -19,16 +19,27 @@ export interface Verdict {
 /** Signals count together within so many characters. */
 const together = 900
 
-const clean: Verdict = { score: 0, kind: undefined, start: 0, end: 0, strongest: { start: 0, end: 0 } }
+/** What a text looks like in which there is no signal. */
+export const clean: Verdict = { score: 0, kind: undefined, start: 0, end: 0, strongest: { start: 0, end: 0 } }
 
-/**
- * How much a text looks like an attack on a model. `isForeign`: it comes from a tool or a document, where nothing should ask
- * anything of a model.
- */
-export function judge(text: string, isForeign: boolean): Verdict {
-  const plain = signalsIn(text, isForeign)
+const uncut: Cuts = { before: false, behind: false }
+
+/** Where a part of a longer text is cut. */
+export interface Cuts {
+  readonly before: boolean
+  readonly behind: boolean
+}
+
+/** Signals so near to where a part is cut are left to the next one, or the one before, which has what stands around them. */
+const margin = 300
+
+/** Judges a text, or a part of a longer one. */
+export function judgePart(text: string, isForeign: boolean, cuts: Cuts = uncut): Verdict {
+  const from = cuts.before ? margin : 0
+  const to = cuts.behind ? text.length - margin : text.length
+  const plain = signalsIn(text, isForeign).filter(({ start, end }) => start >= from && end <= to)
   const least = Math.max(0.3, plain.length === 0 ? 0 : worstOf(plain).score + 0.1)
-  const signals = [...plain, ...encodedIn(text, isForeign, least)]
+  const signals = [...plain, ...encodedIn(text, isForeign, cuts.before, least)]
   if (signals.length === 0) return clean
   const worst = worstOf(signals)
   return { ...worst, ...sentences(text, worst), score: worst.score * (1 - discount(text, isForeign, worst)) }
@@ -48,8 +59,8 @@ function sentences(text: string, { start, end }: Verdict): Pick<Verdict, 'start'
 }
 
 /** Signals in what a text says in another form, if they say more than its own; that it hides them says something by itself. */
-function* encodedIn(text: string, isForeign: boolean, least: number): Generator<Signal> {
-  for (const { decoded, start, end, kind } of decodingsOf(text)) {
+function* encodedIn(text: string, isForeign: boolean, isCut: boolean, least: number): Generator<Signal> {
+  for (const { decoded, start, end, kind } of decodingsOf(text, isCut)) {
     const signals = signalsIn(decoded, isForeign)
     if (signals.length === 0) continue
     const { score } = worstOf(signals)
