@@ -1,5 +1,4 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import type { CountryCode } from 'libphonenumber-js/min'
 import { isCard, isIban, isLuhn } from './check-digits.ts'
 import { type Finder, type Finding, findAll } from './find-all.ts'
 import { type Form, formFinder } from './form.ts'
@@ -115,14 +114,16 @@ export const personalReach = 280
 /** The finders for these kinds of personal data. */
 export const personalFinders = (
   types: readonly PersonalType[],
-  countries: readonly CountryCode[],
+  countries: readonly string[],
 ): Finder<PersonalFinding>[] => formsOf(types, countries).map(personalFinder)
 
 /** How these kinds of personal data are written; phone numbers without a country code, in these countries. */
-export function formsOf(types: readonly PersonalType[], countries: readonly CountryCode[]): PersonalForm[] {
+export function formsOf(types: readonly PersonalType[], countries: readonly string[]): PersonalForm[] {
   const phone: PersonalForm = {
     type: 'phone',
-    pattern: /(?<![\w.+/-]|\d[ .])(?:\+|00)?\(?\d{1,4}\)?(?:[ ./-]{0,2}\(?\d{1,4}\)?){2,6}(?![\w-]|[.,]\d)/g,
+    // Brackets stand around one group at the most, the first or the second.
+    pattern:
+      /(?<![\w.+/-]|\d[ .])(?:\+|00)?(?:\d{1,4}[ ./-]{0,2})?(?:\(\d{1,4}\)[ ./-]{0,2})?\d{1,4}(?:[ ./-]{0,2}\d{1,4}){1,5}(?![\w-]|[.,]\d)/g,
     sign: { pattern: /\d(?:[ ./()-]{0,4}\d){6}/, within: 2 },
     holds: (text) => text.replace(/\D/g, '').length > 6 && isPhone(text.replace(/^00/, '+'), countries),
   }
@@ -139,7 +140,7 @@ function isIp6(text: string): boolean {
 }
 
 /** Gives a function that replaces personal data in a text by marks, for what leaves calls after the guards. */
-export function personalRedactor(countries: readonly CountryCode[]): (text: string) => string {
+export function personalRedactor(countries: readonly string[]): (text: string) => string {
   const finders = personalFinders(personalTypes, countries)
   return (text) => {
     let redacted = ''

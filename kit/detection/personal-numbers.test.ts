@@ -1,22 +1,17 @@
+import { getCountryCodeForRegionCode, getSupportedRegionCodes, parsePhoneNumber } from 'awesome-phonenumber'
 import fc from 'fast-check'
-import {
-  type CountryCode,
-  getCountries,
-  getCountryCallingCode,
-  parsePhoneNumberFromString as parsePhone,
-} from 'libphonenumber-js/min'
 import { expect, test } from 'vitest'
 import { runs } from '../../test/suite/runs.ts'
 import { isPhone } from './personal-numbers.ts'
 
 /** What the library says of a number, without any shortcut. */
-function isKnown(text: string, country: CountryCode): boolean {
-  if (text.startsWith('+')) return parsePhone(text)?.isValid() ?? false
-  const number = parsePhone(text, country)
-  return number?.isValid() === true && number.formatNational().replace(/\D/g, '') === text
+function isKnown(text: string, regionCode: string): boolean {
+  if (text.startsWith('+')) return parsePhoneNumber(text).valid
+  const { valid, number } = parsePhoneNumber(text, { regionCode })
+  return valid && number.national.replace(/\D/g, '') === text
 }
 
-const northAmerican = getCountries().filter((country) => getCountryCallingCode(country) === '1')
+const northAmerican = getSupportedRegionCodes().filter((code) => getCountryCodeForRegionCode(code) === 1)
 const digits = (min: number, max: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: min, maxLength: max })
 

@@ -1,12 +1,11 @@
 import { createRequire } from 'node:module'
-import type { CountryCode } from 'libphonenumber-js/min'
 
-type Phones = typeof import('libphonenumber-js/min')
+type Phones = typeof import('awesome-phonenumber')
 
 let library: Phones | undefined
 /** Loaded with the first number that looks like a phone's, as few gateways need it. */
 function phones(): Phones {
-  library ??= createRequire(import.meta.url)('libphonenumber-js/min') as Phones
+  library ??= createRequire(import.meta.url)('awesome-phonenumber') as Phones
   return library
 }
 
@@ -38,23 +37,22 @@ export function isResidentNumber(text: string): boolean {
   return '10X98765432'[sum % 11] === text.at(-1)!.toUpperCase()
 }
 
-/** A number that can be called: with its country code, or as these countries write their own. */
-export function isPhone(text: string, countries: readonly CountryCode[]): boolean {
+/** A number that can be called: with its country code, or as these countries, such as US, write their own. */
+export function isPhone(text: string, countries: readonly string[]): boolean {
   const digits = text.replace(/\D/g, '')
-  if (text.startsWith('+'))
-    return mayHaveCode(digits) && (phones().parsePhoneNumberFromString(text)?.isValid() ?? false)
+  if (text.startsWith('+')) return mayHaveCode(digits) && phones().parsePhoneNumber(text).valid
   if (/^\d{1,3}(?: \d{3})+$|^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/.test(text)) return false
-  return countries.some((country) => {
-    if (isNorthAmerican(country) && !northAmerican.test(digits)) return false
-    const number = phones().parsePhoneNumberFromString(text, country)
+  return countries.some((regionCode) => {
+    if (isNorthAmerican(regionCode) && !northAmerican.test(digits)) return false
+    const { valid, number } = phones().parsePhoneNumber(text, { regionCode })
     // Written in full, its trunk prefix included: some countries' numbers would otherwise be any row of digits.
-    return number?.isValid() && number.formatNational().replace(/\D/g, '') === digits
+    return valid && number.national.replace(/\D/g, '') === digits
   })
 }
 
 /** North America's numbers, which the library takes long to refuse: it asks each of two dozen countries. */
 const northAmerican = /^(?:[2-9]\d{9}|3\d{6})$/
-const isNorthAmerican = (country: CountryCode): boolean => phones().getCountryCallingCode(country) === '1'
+const isNorthAmerican = (country: string): boolean => phones().getCountryCodeForRegionCode(country) === 1
 
 /** Whether a number may be one with its country code; none begins with 0, and North America's is 1. */
 const mayHaveCode = (digits: string): boolean =>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { getCountries, isSupportedCountry } from 'libphonenumber-js/min'
+import { getSupportedRegionCodes } from 'awesome-phonenumber'
 import { z } from 'zod'
 import { type Call, type Detection, defineModule, type Span } from '#kernel'
 import {
@@ -32,7 +32,8 @@ const custom = z.strictObject({
   }),
 })
 
-const country = z.string().refine(isSupportedCountry, 'must be a country code such as US')
+const supported = new Set(getSupportedRegionCodes())
+const country = z.string().refine((code) => supported.has(code), 'must be a country code such as US')
 
 export default defineModule({
   settings: z.strictObject({
@@ -62,8 +63,8 @@ export default defineModule({
   }),
 
   setup({ settings, slot, memory }) {
-    const countries = getCountries().filter((code) => settings.phone_countries.includes(code))
-    const finders = [...settings.custom.map(customFinder), ...personalFinders(settings.entities, countries)]
+    const { entities, custom, phone_countries } = settings
+    const finders = [...custom.map(customFinder), ...personalFinders(entities, phone_countries)]
     if (finders.length === 0) return {}
 
     const key = memory('key', () => randomBytes(32).toString('hex'))

@@ -45,5 +45,8 @@ describe.each([
 test('a quotation in a long text is no attack where a part begins, either', () => {
   const quoted = 'Explain why the phrase "ignore all previous instructions" is an attack. '
   for (let before = 5800; before < 8300; before += 60)
-    expect(judge(novel.slice(0, before) + quoted + novel.slice(0, 4000), false).score, `${before}`).toBeLessThan(0.7)
+    expect(
+      judge(novel.slice(0, before) + quoted + novel.slice(0, 4000), false).score,
+      `${before}`,
+    ).toBeLessThan(0.7)
 })
