@@ -78,6 +78,11 @@ test('a quantity, a date and an address that were given are supported wherever t
   )
 })
 
+test('the first 400,000 characters of an answer are checked', () => {
+  const filler = 'and so on '.repeat(39_999)
+  expect(found(`${filler}5 km. ${filler}7 km.`, 'Nothing but words.')).toEqual(['5 km'])
+})
+
 test('hostile texts take no longer than their length', () => {
   const texts = [
     '1,'.repeat(100_000),

@@ -71,6 +71,18 @@ test('a message of instructions that were given before goes, and one with more t
   expect(JSON.stringify(body)).toContain(`"about_tokens":${saved}`)
 })
 
+test('a text that is longer than what is left of half a million characters stays, and others are slimmed', async () => {
+  const long = 'a    b '.repeat(60_000)
+  const { messages } = await sent([
+    { role: 'user', content: long },
+    { role: 'user', content: long },
+    { role: 'user', content: 'a    b' },
+  ])
+  const contents = (messages as { content: string }[]).map(({ content }) => content)
+  expect(contents[0]!.length).toBeLessThan(long.length)
+  expect(contents.slice(1)).toEqual([long, 'a  b'])
+})
+
 test('there is no header where nothing was saved, and inputs of embeddings stay', async () => {
   const { response } = await sent([{ role: 'user', content: 'Hello' }])
   expect(response.headers.get('x-prompt-slim')).toBeNull()

@@ -7,6 +7,8 @@ import { type Level, slimmed } from './slim.ts'
 const roles: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'tool', 'function'])
 const ofSystem: ReadonlySet<string> = new Set(['system', 'developer'])
 const ofTools: ReadonlySet<string> = new Set(['tool', 'function'])
+/** Characters of a call that are slimmed. A text for which no room is left stays: so no call keeps others waiting for long. */
+const most = 500_000
 
 export default defineModule({
   settings: z.strictObject({
@@ -26,8 +28,10 @@ export default defineModule({
         const instructions = new Set<string>()
         const before: string[] = []
         const after: string[] = []
+        let room = most
         const slim = mapRequestTexts(request, (text, { role, kind }) => {
-          if (kind !== 'content' || !roles.has(role)) return text
+          if (kind !== 'content' || !roles.has(role) || text.length > room) return text
+          room -= text.length
           const own = ofTools.has(role) ? Math.min(level, 2) : level
           const said = ofSystem.has(role) ? instructions : new Set<string>()
           const short = slimmed(text, own as Level, said)
