@@ -98,3 +98,25 @@ test('without any key, a tool that must be called is called, streamed as well', 
   const free = await client.chat.completions.create({ model: 'mock', messages, tools })
   expect(free.choices[0]!.message.content).toBe('Mock answer to: Hello')
 })
+
+test('as many choices are answered as are asked for, streamed as well', async () => {
+  const asked = { model: 'mock', messages, n: 3 }
+  const whole = await client.chat.completions.create(asked)
+  expect(whole.choices.map(({ index, message }) => [index, message.content])).toEqual(
+    [0, 1, 2].map((index) => [index, 'Mock answer to: Hello']),
+  )
+  const one = await client.chat.completions.create({ ...asked, n: 1 })
+  expect(whole.usage!.completion_tokens).toBe(3 * one.usage!.completion_tokens)
+  const streamed = await client.chat.completions.stream(asked).finalChatCompletion()
+  expect(streamed.choices.map(({ message }) => message.content)).toEqual(
+    Array(3).fill('Mock answer to: Hello'),
+  )
+  const legacy = await client.completions.create({ model: 'mock', prompt: 'Hello', n: 2 })
+  expect(legacy.choices.map(({ index, text }) => [index, text])).toEqual([
+    [0, 'Mock answer to: Hello'],
+    [1, 'Mock answer to: Hello'],
+  ])
+  const tools = [{ type: 'function' as const, function: { name: 'time', parameters: { type: 'object' } } }]
+  const calling = await client.chat.completions.create({ ...asked, tools, tool_choice: 'required' })
+  expect(new Set(calling.choices.map(({ message }) => message.tool_calls![0]!.id)).size).toBe(3)
+})
