@@ -207,8 +207,21 @@ describe('start', () => {
     const data = path.join(disk.folder, 'data')
     const { code, err } = await runAlone(['start'], { SERVICE_DATA_DIR: data })
     expect([code, err.trim()]).toEqual([
-      1,
+      78,
       `The gateway could not start: ${data} cannot be created: ${disk.folder}: its disk is read-only. ` +
+        'Choose another folder with SERVICE_DATA_DIR or data_dir, or let this user write there.',
+    ])
+  })
+
+  it.skipIf(process.platform !== 'linux').each([
+    ['/proc/data', 'cannot be created: /proc: nothing can be made there (ENOENT)'],
+    ['/proc', 'is not writable: nothing can be made there (ENOENT)'],
+    ['/dev/null/data', 'cannot be created: /dev/null is not a folder'],
+  ])('refuses to start in %s, where no user can make a folder', async (data, problem) => {
+    const { code, err } = await runAlone(['start'], { SERVICE_DATA_DIR: data })
+    expect([code, err.trim()]).toEqual([
+      78,
+      `The gateway could not start: ${data} ${problem}. ` +
         'Choose another folder with SERVICE_DATA_DIR or data_dir, or let this user write there.',
     ])
   })
