@@ -26,6 +26,7 @@ const Person = z.object({
   name: z.string(),
   born: z.iso.date(),
   pets: z.array(z.enum(['cat', 'dog'])).min(1),
+  age: z.int(),
 })
 
 test('without any key, structured output has the form that was asked for', async () => {
@@ -35,7 +36,7 @@ test('without any key, structured output has the form that was asked for', async
       messages,
       response_format: zodResponseFormat(Person, 'person'),
     })
-    expect(choices[0]!.message.parsed).toEqual({ name: 'text', born: '2000-01-01', pets: ['cat'] })
+    expect(choices[0]!.message.parsed).toEqual({ name: 'text', born: '2000-01-01', pets: ['cat'], age: 1 })
   }
 })
 
