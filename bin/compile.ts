@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { glob, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { glob, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -26,7 +26,9 @@ export async function compileSources({ isChecked = false } = {}): Promise<string
   await mkdir(kept, { recursive: true })
   const older = (await readdir(kept)).filter((name) => name !== state && !name.startsWith('unfinished-'))
   await Promise.all(older.map((name) => rm(path.join(kept, name), { recursive: true, force: true })))
-  const unfinished = await mkdtemp(path.join(kept, 'unfinished-'))
+  // `dist` is a copy of it, and all who may read the sources may read that: a folder of mkdtemp is for its maker alone.
+  const unfinished = path.join(kept, `unfinished-${randomUUID()}`)
+  await mkdir(unfinished)
   try {
     const compiler = path.join(root, 'node_modules', '.bin', 'tsc')
     const options = ['--emitDeclarationOnly', '--outDir', unfinished, ...(isChecked ? ['--noCheck'] : [])]

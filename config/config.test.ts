@@ -385,6 +385,7 @@ describe('problems', () => {
       'routes: { match: x }',
       'prices: { gpt: { input_usd_per_m: -1, output_usd_per_m: 1 } }',
       'provider: {}',
+      'telemetry: {}',
     )
     expect(problems()).toEqual([
       'service.yaml line 1: prot: unknown key; the nearest known one is port',
@@ -398,6 +399,7 @@ describe('problems', () => {
       'service.yaml line 10: routes: expected a list, got a map',
       'service.yaml line 11: prices.gpt: expected provider/model, such as openai/gpt-4o, as the name',
       'service.yaml line 12: provider: unknown key; the nearest known one is providers',
+      'service.yaml line 13: telemetry: unknown key',
     ])
   })
 

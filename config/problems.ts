@@ -1,5 +1,5 @@
-import { closest } from 'fastest-levenshtein'
 import type { z } from 'zod'
+import { nearest } from '../kit/text/nearest.ts'
 import type { Path, Problem } from './document.ts'
 import { configKeys, type SchemaNode, schemaAt } from './keys.ts'
 
@@ -31,8 +31,9 @@ export function explain(
 export function unknownKey(path: Path, key: string, schema: SchemaNode): string {
   const here = Object.keys(schemaAt(schema, path)?.properties ?? {})
   const elsewhere = path[0] === 'modules' ? undefined : namesake(key)
-  if (elsewhere === undefined && here.length === 0) return 'unknown key'
-  return `unknown key; the nearest known one is ${elsewhere ?? [...path, closest(key, here)].join('.')}`
+  const [near] = nearest(key, here).map((name) => [...path, name].join('.'))
+  const known = elsewhere ?? near
+  return known === undefined ? 'unknown key' : `unknown key; the nearest known one is ${known}`
 }
 
 /** The path of a key of this name in another part of the file. */

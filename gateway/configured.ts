@@ -1,4 +1,3 @@
-import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
 import { type Config, ConfigError, fromTexts, type SchemaNode } from '../config/config.ts'
 import type { Path, Problem } from '../config/document.ts'
@@ -11,6 +10,7 @@ import { load } from '../kernel/discovery/loader.ts'
 import { type Discovered, setupLimit } from '../kernel/discovery/manifest.ts'
 import { bindingId, bindingName } from '../kernel/plugin/plugin-record.ts'
 import { jsonSchemaOf } from '../kit/json/json-schema.ts'
+import { nearestHint } from '../kit/text/nearest.ts'
 import { inTime } from '../kit/work/in-time.ts'
 
 type Given = Pick<Config, 'modules' | 'sections' | 'source' | 'plugins'>
@@ -69,7 +69,7 @@ function entriesOf(
   for (const [id, { bindings = {}, ...entry }] of Object.entries(modules)) {
     const plugin = byId.get(id)
     if (!plugin) {
-      const message = `unknown module; the nearest is ${closest(id, [...byId.keys()])}`
+      const message = `unknown module${nearestHint(id, [...byId.keys()])}`
       problems.push({ path: ['modules', id], message })
       continue
     }

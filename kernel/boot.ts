@@ -146,9 +146,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       storeState: options.storeState,
       threads: pool?.all ?? threadAlone(queues),
     }
-    for (const [name, useValue] of Object.entries(services)) {
+    for (const [name, useValue] of Object.entries(services))
       container.register(kernelServices[name as keyof typeof services], { useValue })
-    }
 
     scope.own(() => registry.close())
     scope.own(() => reloader.close())
@@ -175,6 +174,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       ? thread.forward
       : createManagement({
           ...edge,
+          plugin: (id) => registry.find(id),
           corsOrigins: config.server.corsOrigins,
           bodyLimits: { ...bounds, bytes: config.server.bodyLimit },
           adminRpm: config.auth.adminRpm,

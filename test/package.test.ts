@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -34,6 +34,11 @@ test('the package has built files with their types, and neither sources nor test
     /(?<!\.d)\.ts$|\.test\.(d\.ts|js)$|fixtures|^(bench|test|node_modules)\//.test(name),
   )
   expect(surplus).toEqual([])
+})
+
+test('whoever may read the sources may read what is built of them, such as the user of a service', async () => {
+  const [sources, dist] = await Promise.all(['bin', 'dist'].map(async (name) => (await stat(name)).mode))
+  expect((dist! & 0o777).toString(8)).toBe((sources! & 0o777).toString(8))
 })
 
 test('the command line runs from the package', async () => {

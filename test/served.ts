@@ -55,6 +55,7 @@ export async function serveRoutes(
     events: new Events({ failed() {} }),
     log,
     generation: () => generation,
+    plugin: () => undefined,
     trustedProxies: new IpRanges([]),
     corsOrigins: [],
     bodyLimits: { bytes: 1024, depth: 16, nodes: 1000 },

@@ -13,7 +13,7 @@ import { mountSmallDisk } from '../../storage/conformance/small-disk.ts'
 import { openLevel } from '../../storage/level.ts'
 import { type Ended, runApart, runHere } from '../../test/commands.ts'
 import { startGateway } from '../../test/harness.ts'
-import { writePlugin } from '../../test/plugin-folder.ts'
+import { moduleCode, writePlugin } from '../../test/plugin-folder.ts'
 import { type GatewayProcess, startProcess } from '../../test/process.ts'
 import { bpe } from '../../test/tokenizer-files.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
@@ -137,6 +137,7 @@ describe('start', () => {
         '    bindings: { docs: { config: { ttl: 1 } } }',
         '    config: { ttl_s: soon }',
         'routes: 1',
+        'autopilot: { enabled: true }',
       ].join('\n'),
     )
     const expected = [
@@ -147,6 +148,7 @@ describe('start', () => {
       'line 10: modules.cachelayer.bindings.docs.config.ttl: unknown key; the nearest known one is modules.cachelayer.bindings.docs.config.ttl_s',
       'line 11: modules.cachelayer.config.ttl_s: expected number, got "soon"',
       'line 12: routes: expected a list, got 1',
+      'line 13: autopilot.reference_model: must name a model while autopilot is enabled, to answer where no other qualifies, got nothing',
     ].map((line) => `service.yaml ${line}`)
     const { code, err } = await runAlone(['start'])
     expect([code, err.trim().split('\n')]).toEqual([78, expected])
@@ -205,8 +207,21 @@ describe('start', () => {
     const data = path.join(disk.folder, 'data')
     const { code, err } = await runAlone(['start'], { SERVICE_DATA_DIR: data })
     expect([code, err.trim()]).toEqual([
-      1,
+      78,
       `The gateway could not start: ${data} cannot be created: ${disk.folder}: its disk is read-only. ` +
+        'Choose another folder with SERVICE_DATA_DIR or data_dir, or let this user write there.',
+    ])
+  })
+
+  it.skipIf(process.platform !== 'linux').each([
+    ['/proc/data', 'cannot be created: /proc: nothing can be made there (ENOENT)'],
+    ['/proc', 'is not writable: nothing can be made there (ENOENT)'],
+    ['/dev/null/data', 'cannot be created: /dev/null is not a folder'],
+  ])('refuses to start in %s, where no user can make a folder', async (data, problem) => {
+    const { code, err } = await runAlone(['start'], { SERVICE_DATA_DIR: data })
+    expect([code, err.trim()]).toEqual([
+      78,
+      `The gateway could not start: ${data} ${problem}. ` +
         'Choose another folder with SERVICE_DATA_DIR or data_dir, or let this user write there.',
     ])
   })
@@ -382,6 +397,11 @@ describe('doctor', () => {
   it('finds settings that a module does not take, broken plugins, and providers and routes that lead nowhere', async () => {
     await mkdir(path.join(folder, 'plugins', 'torn'), { recursive: true })
     await writeFile(path.join(folder, 'plugins', 'torn', 'manifest.json'), '{')
+    const manifest = { requires: ['groq', 'spend', 'absent'] }
+    await writePlugin(path.join(folder, 'plugins'), 'needy', {
+      manifest,
+      files: { 'index.js': moduleCode('return {}') },
+    })
     await configure(`
 modules: { outputcap: { enabled: true, config: { default_max_tokens: many } } }
 providers: { unheard: { api_key: k }, mistyped: { type: openia, api_key: k } }
@@ -401,6 +421,11 @@ plugin_dirs: [plugins]
     expect(of('plugins')).toContainEqual(
       expect.objectContaining({ status: 'failed', message: expect.stringMatching(/^torn: /) }),
     )
+    expect(of('plugins')).toContainEqual(
+      expect.objectContaining({
+        message: 'needy is on and does not run: it needs absent, which must be switched on.',
+      }),
+    )
     expect(of('providers')).toContainEqual(
       expect.objectContaining({ message: expect.stringContaining('unheard') }),
     )
@@ -418,7 +443,15 @@ plugin_dirs: [plugins]
         'modules: { chaosllm: { enabled: true } }',
       ].join('\n'),
     )
-    const said = (await start()).output()
+    const started = await start({ SERVICE_ADMIN_KEY: adminKey })
+    const stopped = {
+      status: 'failed',
+      message: expect.stringMatching(/^chaosllm is on and does not run: .*\./),
+    }
+    expect((await doctor([], { SERVICE_ADMIN_KEY: adminKey })).of('plugins')).toContainEqual(
+      expect.objectContaining(stopped),
+    )
+    const said = started.output()
     expect(said).toMatch(
       /^Not used: providers\.mistyped: .* openia\. Set another type, for example openai\.$/m,
     )

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { packageVersion } from '../../gateway/version.ts'
-import { nearest } from '../../kit/text/nearest.ts'
+import { nearestHint } from '../../kit/text/nearest.ts'
 import { later } from './later.ts'
 import { pluginCommand } from './plugin/command.ts'
 
@@ -65,9 +65,7 @@ function refuseUnknown(cli: Command): void {
   const [name] = cli.args
   const names = cli.commands.map((command) => command.name())
   if (name === undefined || name.startsWith('-') || name === 'help' || names.includes(name)) return
-  const [near] = nearest(name, names)
-  const hint = near === undefined ? '' : `; the nearest is ${near}`
-  cli.error(`error: unknown command '${name}'${hint}. These are the commands:`)
+  cli.error(`error: unknown command '${name}'${nearestHint(name, names)}. These are the commands:`)
 }
 
 /** What is set at runtime of a running gateway, as a document to keep in version control. */

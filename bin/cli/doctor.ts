@@ -15,6 +15,7 @@ import { checkPort } from './checks/port.ts'
 import { checkProviders, probeProviders } from './checks/providers.ts'
 import { type Check, failed, ok } from './checks/result.ts'
 import { checkRuntime } from './checks/runtime.ts'
+import { checkStopped } from './checks/stopped.ts'
 import { checkTokenizers } from './checks/tokenizers.ts'
 import { badConfiguration } from './configuration.ts'
 import { findRunning } from './running.ts'
@@ -52,9 +53,9 @@ async function attempt(name: string, make: () => Promise<Check[]> | Check[]): Pr
 
 async function examined({ checkProviders: ask = false, repair = false }: DoctorOptions): Promise<Check[]> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() })
-  const plugins = await attempt('plugins', () => examinePlugins(config, ask))
-  const isSound = plugins.every(({ name }) => name !== 'configuration')
   const running = await findRunning(config)
+  const plugins = await attempt('plugins', () => examinePlugins(config, running, ask))
+  const isSound = plugins.every(({ name }) => name !== 'configuration')
   return [
     ...(isSound
       ? [ok('configuration', config.file ?? 'no service.yaml: the defaults and the environment')]
@@ -67,11 +68,12 @@ async function examined({ checkProviders: ask = false, repair = false }: DoctorO
 }
 
 /** Checks the plugins, and what they are configured with. */
-async function examinePlugins(config: Config, ask: boolean): Promise<Check[]> {
+async function examinePlugins(config: Config, running: string | undefined, ask: boolean): Promise<Check[]> {
   const { env } = process
   const { found, configured, plugins } = await loadPlugins(config)
   return [
     ...plugins,
+    ...(await checkStopped({ config, configured, found, running })),
     ...(await attempt('providers', () => checkProviders({ config, configured, found, env }))),
     ...(await attempt('tokenizers', () => checkTokenizers(config, configured))),
     ...(ask ? await attempt('providers', () => probeProviders({ config, found, env })) : []),

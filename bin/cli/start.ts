@@ -28,7 +28,7 @@ export async function start(): Promise<void> {
   outliveStrayErrors({ log, plugins: () => kernel?.registry.plugins ?? [], drain: () => end(1) })
   try {
     const problem = await folderProblem(config.dataDir)
-    if (problem) throw new Error(problem)
+    if (problem) throw new ConfigError([`The gateway could not start: ${problem}`])
     const weak = adminKeyProblem(config)
     if (weak) log.warn(weak)
     const upkeep: GatewayOptions['upkeep'] = (found, pluginData) =>

@@ -122,11 +122,10 @@ export class ChoiceTexts {
   }
 
   #lane(name: string, kind: TextLocation['kind'], wrap: Lane['wrap']): Lane {
-    let lane = this.#lanes.get(name)
-    if (!lane) {
-      lane = { window: this.#window(kind, name), logprobs: new HeldLogprobs(), wrap, at: 0 }
-      this.#lanes.set(name, lane)
-    }
+    const known = this.#lanes.get(name)
+    if (known) return known
+    const lane = { window: this.#window(kind, name), logprobs: new HeldLogprobs(), wrap, at: 0 }
+    this.#lanes.set(name, lane)
     return lane
   }
 
@@ -151,7 +150,9 @@ function written(choice: ChoiceDelta, parts: readonly Part[]): ChoiceDelta | und
   return next === choice || next.finish_reason || !isBlank(next) ? next : undefined
 }
 
-const isAlike = (parts: readonly Part[]): boolean => parts.every(({ text }) => text === parts[0]!.text)
+/** Whether parts are one text. Of reasoning providers send copies; other texts are alike by chance only, as parallel calls are. */
+const isAlike = (parts: readonly Part[]): boolean =>
+  new Set(parts.map(({ lane, text }) => (lane.window.place.kind === 'reasoning' ? text : lane))).size < 2
 
 /** Whether a choice says one text only, in one field or in several, and nothing but whose it is: then a part of it can leave. */
 function isOneText({ choice, parts }: Step): boolean {

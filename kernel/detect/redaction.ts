@@ -8,9 +8,8 @@ import { ChoiceTexts } from './choice-texts.ts'
 import { Window } from './window.ts'
 
 /**
- * Detectors over a stream: one window for each text that grows. Chunks in which nothing was found or held keep their bytes.
- * Held text leaves with later text, before the end of its choice, or before what came behind it: that waits, so that an answer
- * keeps its order.
+ * Detectors over a stream: one window for each text that grows. Chunks without a finding or held text keep their bytes. Held text
+ * leaves with later text, before the end of its choice, or before what came behind it, which waits: an answer keeps its order.
  */
 export class Redaction implements Filter {
   readonly #detectors: readonly Detector[]

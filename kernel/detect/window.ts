@@ -22,7 +22,7 @@ interface Search {
  */
 export class Window {
   readonly #searches: readonly Search[]
-  readonly #place: TextLocation
+  readonly place: TextLocation
   readonly #onBlock: OnBlock
   readonly #written: Written
   /** Characters before what is held that a finding may look back at. */
@@ -41,7 +41,7 @@ export class Window {
   /** Without `onBlock`, a finding that blocks throws the refusal of its module. */
   constructor(detectors: readonly Detector[], place: TextLocation, onBlock: OnBlock = refuse) {
     this.#searches = detectors.map((detector) => ({ detector, from: 0, open: 0 }))
-    this.#place = place
+    this.place = place
     this.#onBlock = onBlock
     this.#written = place.kind === 'arguments' || place.isJson ? new JsonText() : new PlainText()
     this.#context = Math.max(...detectors.map(({ context }) => context), 0)
@@ -128,7 +128,7 @@ export class Window {
     for (const search of this.#searches) {
       const { detector, from, open } = search
       let end = Math.min(limit, open)
-      for (const span of from < limit ? detector.scan(this.#written.text, this.#place, from) : []) {
+      for (const span of from < limit ? detector.scan(this.#written.text, this.place, from) : []) {
         if (span.start >= limit) break
         const start = span.start < this.#overdue ? Math.max(span.start, this.#start) : span.start
         if (start < span.end) all.push({ ...span, start, detector })
@@ -142,7 +142,7 @@ export class Window {
   /** What leaves in the place of a finding, and of what is replaced with it as a whole from `start` on. */
   #standIn(found: Found, start: number): string {
     const { end, action, replacement = '', detector } = found
-    detector.report(found, this.#place, this.#gone)
+    detector.report(found, this.place, this.#gone)
     if (action === 'note' || action === 'log') return this.#written.take(start, end)
     const by = action === 'block' ? this.#onBlock(found) : replacement
     this.replaced.push({ start: this.#gone + start, end: this.#gone + end })

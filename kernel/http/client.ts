@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { type IpRanges, plainAddress } from '../../kit/http/ip-ranges.ts'
+import { type IpRanges, plainAddress, withoutPort } from '../../kit/http/ip-ranges.ts'
 
 const peer = Symbol('peer')
 
@@ -23,7 +23,7 @@ export function clientAddress(req: IncomingMessage, trusted: IpRanges): string {
   const forwarded = req.headers['x-forwarded-for']
   const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',')
   let address = direct
-  for (const hop of hops.map((hop) => hop.trim()).reverse()) {
+  for (const hop of hops.map(withoutPort).reverse()) {
     if (!trusted.has(address) || isIP(hop) === 0) break
     address = plainAddress(hop)
   }

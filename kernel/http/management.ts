@@ -31,6 +31,8 @@ export interface ManagementParts {
   readonly events: Pick<Events, 'emit' | 'emitDurably'>
   readonly log: Log
   readonly generation: () => Generation
+  /** Finds a plugin by its id, whether it runs or not. */
+  readonly plugin: Parameters<typeof nothingAt>[2]
   readonly trustedProxies: IpRanges
   readonly corsOrigins: readonly string[]
   readonly bodyLimits: BodyLimits
@@ -53,15 +55,14 @@ export function createManagement(parts: ManagementParts): Koa {
     let failure: GatewayError | undefined
     const id = newId('req_')
     ctx.set('x-request-id', id)
-    ctx.state.requestId = id
-    ctx.state.ip = clientAddress(ctx.req, parts.trustedProxies)
+    Object.assign(ctx.state, { requestId: id, ip: clientAddress(ctx.req, parts.trustedProxies) })
     const wire = wireOf(ctx, parts.generation())
     if (wire?.idHeader !== undefined) ctx.set(wire.idHeader, id)
     try {
       wire?.check?.({ params: {}, query: ctx.querystring })
       await next()
       if (ctx.status === 404 && ctx.body === undefined)
-        throw ctx.headers.upgrade === undefined ? nothingAt(ctx, parts.generation().wires) : httpOnly(ctx)
+        throw ctx.headers.upgrade ? httpOnly(ctx) : nothingAt(ctx, parts.generation().wires, parts.plugin)
     } catch (thrown) {
       if (thrown instanceof ClientGone) {
         ctx.respond = false
@@ -107,18 +108,17 @@ export function createManagement(parts: ManagementParts): Koa {
   return app
 }
 
-const routesWithWires = ({ routes }: Generation) =>
-  routes.flatMap(({ wire, path }) => (wire ? [{ wire, match: pathMatcher(path) }] : []))
+const routesWithWires = ({ routes, wires }: Generation) =>
+  [...routes, ...Array.from(wires, (wire) => ({ wire, path: `${wire.path}{+below}` }))].flatMap(
+    ({ wire, path }) => (wire ? [{ wire, match: pathMatcher(path) }] : []),
+  )
 
 const wireRoutes = new WeakMap<Generation, ReturnType<typeof routesWithWires>>()
 
-/** The wire that a path belongs to, its own or that of a route. */
+/** The wire that a path belongs to: its own, that of a route, or one whose clients ask below it for what there is not. */
 function wireOf({ path }: Koa.Context, generation: Generation): LiveRoute['wire'] {
-  let known = wireRoutes.get(generation)
-  if (!known) {
-    known = routesWithWires(generation)
-    wireRoutes.set(generation, known)
-  }
+  const known = wireRoutes.get(generation) ?? routesWithWires(generation)
+  wireRoutes.set(generation, known)
   return generation.wires.find(path)?.wire ?? known.find(({ match }) => match(path))?.wire
 }
 

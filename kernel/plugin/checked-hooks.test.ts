@@ -73,7 +73,7 @@ test.each<[unknown, string]>([
   [{ pures: true }, 'the nearest is pure'],
   [{ shows: {} }, 'the nearest is show'],
   [{ show: run }, 'the hook show must be an object'],
-  [{ show: { bodies: run } }, 'show has no bodies; the nearest is body'],
+  [{ show: { bodies: run } }, 'show has no bodies'],
   [{ show: { streams: run } }, 'show has no streams; the nearest is stream'],
   [{ show: { errors: run } }, 'show has no errors; the nearest is error'],
   [{ show: { header: run } }, 'show has no header; the nearest is headers'],

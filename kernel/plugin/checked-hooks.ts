@@ -1,4 +1,4 @@
-import { closest } from 'fastest-levenshtein'
+import { nearestHint } from '../../kit/text/nearest.ts'
 import { isObject, nameOf } from '../../kit/work/hook-fault.ts'
 import type { Hooks } from '../chain/hooks.ts'
 
@@ -33,8 +33,7 @@ export function checkedHooks(returned: unknown): Hooks {
       throw new Error(`the hook ${hook} must be a function, and is ${nameOf(value)}`)
   }
   const unknown = Object.keys(returned).find((name) => !hookNames.includes(name))
-  if (unknown !== undefined)
-    throw new Error(`unknown hook ${unknown}; the nearest is ${closest(unknown, hookNames)}`)
+  if (unknown !== undefined) throw new Error(`unknown hook ${unknown}${nearestHint(unknown, hookNames)}`)
   const { stream, reply, reveal, detect, show } = returned
   if (stream !== undefined && stream !== 'buffer' && typeof stream !== 'function')
     throw new Error(`the hook stream must be a function or 'buffer', and is ${nameOf(stream)}`)
@@ -56,7 +55,7 @@ export function checkedHooks(returned: unknown): Hooks {
 function checkShow(show: unknown): void {
   if (!isObject(show)) throw new Error('the hook show must be an object')
   for (const [name, value] of Object.entries(show)) {
-    if (!shown.includes(name)) throw new Error(`show has no ${name}; the nearest is ${closest(name, shown)}`)
+    if (!shown.includes(name)) throw new Error(`show has no ${name}${nearestHint(name, shown)}`)
     if (value !== undefined && typeof value !== 'function')
       throw new Error(`show.${name} must be a function, and is ${nameOf(value)}`)
   }

@@ -59,5 +59,12 @@ test('a client behind trusted proxies is the right-most hop that is none of them
   expect(clientAddress(from('192.0.2.77', hops), trusted)).toBe('198.51.100.7')
   expect(clientAddress(from('198.51.100.1', hops), trusted)).toBe('198.51.100.1')
   expect(clientAddress(from('10.0.0.1', 'nonsense'), trusted)).toBe('10.0.0.1')
+  for (const [hop, address] of [
+    ['198.51.100.7:5555', '198.51.100.7'],
+    ['[2001:db8::7]:5555', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['[nonsense]:1', '10.0.0.1'],
+  ])
+    expect(clientAddress(from('10.0.0.1', `203.0.113.1, ${hop}`), trusted)).toBe(address)
   expect(clientAddress(from('10.0.0.1', hops), new IpRanges([]))).toBe('10.0.0.1')
 })

@@ -43,6 +43,10 @@ function networkIn(range: string): readonly [Address, number] {
 export const plainAddress = (address: string): string =>
   address.includes(':') && ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
 
+/** The address of a hop as proxies write it in `X-Forwarded-For`: some of them add the port. */
+export const withoutPort = (hop: string): string =>
+  hop.trim().replace(/^\[([\da-f:.]+)\](?::\d+)?$|^([\d.]+):\d+$/i, '$1$2')
+
 /**
  * The part of the address space that counts as one client: an IPv4 address, or the 64 bits of IPv6 that come with a connection.
  */

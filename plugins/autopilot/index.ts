@@ -10,7 +10,7 @@ import { addCalibrationRoutes } from './calibration/routes.ts'
 import type { AnswerRow } from './calibration/rows.ts'
 import { Cap } from './cap.ts'
 import { Configured } from './configuration/configured.ts'
-import { configuration, ownNames } from './configuration/fields.ts'
+import { configurationOfFile, ownNames } from './configuration/fields.ts'
 import { addConfigurationRoutes } from './configuration/routes.ts'
 import { Decisions } from './decisions/decisions.ts'
 import { addDecisionRoutes } from './decisions/routes.ts'
@@ -30,7 +30,7 @@ const lookMs = 300_000
 
 export default defineArea({
   settings: z.strictObject({
-    autopilot: configuration.prefault({}).meta({
+    autopilot: configurationOfFile.prefault({}).meta({
       title: 'Autopilot',
       description: 'What PUT /api/autopilot sets, for a gateway that begins with it.',
     }),

@@ -79,6 +79,24 @@ test('a name that is not known is answered with the nearest one: of a plugin, of
   expect(await messageOf(put('outputcap', { enable: true }))).toContain('the nearest known is enabled')
 })
 
+test('where there is nothing because its plugin is switched off, the answer says so, and how to switch it on', async () => {
+  const path = '/api/modules/batchqueue/calls'
+  const { status, body } = await gateway.api('GET', path)
+  expect(status).toBe(404)
+  expect(body.error).toMatchObject({
+    code: 'not_found',
+    type: 'not_running',
+    message: expect.stringContaining('The module batchqueue is switched off.'),
+    details: { plugin: 'batchqueue' },
+  })
+  expect((await gateway.api('PUT', '/api/proxy/modules/batchqueue', { enabled: true })).status).toBe(200)
+  expect((await gateway.api('GET', path)).status).toBe(200)
+  expect((await gateway.api('GET', '/api/modules/batchqueue')).body.error.type).toBe('not_found_error')
+  await gateway.api('PUT', '/api/plugins/webhooks', { enabled: false })
+  expect((await gateway.api('GET', '/api/webhooks')).body.error.details).toEqual({ plugin: 'webhooks' })
+  await gateway.api('PUT', '/api/plugins/webhooks', { enabled: true })
+})
+
 test('null clears all settings to their defaults, those of service.yaml too', async () => {
   const modules = { outputcap: { config: { default_max_tokens: 7 } } }
   const own = await startGateway({ config: { modules } })

@@ -26,6 +26,7 @@ const Person = z.object({
   name: z.string(),
   born: z.iso.date(),
   pets: z.array(z.enum(['cat', 'dog'])).min(1),
+  age: z.int(),
 })
 
 test('without any key, structured output has the form that was asked for', async () => {
@@ -35,7 +36,7 @@ test('without any key, structured output has the form that was asked for', async
       messages,
       response_format: zodResponseFormat(Person, 'person'),
     })
-    expect(choices[0]!.message.parsed).toEqual({ name: 'text', born: '2000-01-01', pets: ['cat'] })
+    expect(choices[0]!.message.parsed).toEqual({ name: 'text', born: '2000-01-01', pets: ['cat'], age: 1 })
   }
 })
 
@@ -97,4 +98,26 @@ test('without any key, a tool that must be called is called, streamed as well', 
   expect(streamed.choices[0]!.message.tool_calls).toMatchObject([{ function: { name: 'weather' } }])
   const free = await client.chat.completions.create({ model: 'mock', messages, tools })
   expect(free.choices[0]!.message.content).toBe('Mock answer to: Hello')
+})
+
+test('as many choices are answered as are asked for, streamed as well', async () => {
+  const asked = { model: 'mock', messages, n: 3 }
+  const whole = await client.chat.completions.create(asked)
+  expect(whole.choices.map(({ index, message }) => [index, message.content])).toEqual(
+    [0, 1, 2].map((index) => [index, 'Mock answer to: Hello']),
+  )
+  const one = await client.chat.completions.create({ ...asked, n: 1 })
+  expect(whole.usage!.completion_tokens).toBe(3 * one.usage!.completion_tokens)
+  const streamed = await client.chat.completions.stream(asked).finalChatCompletion()
+  expect(streamed.choices.map(({ message }) => message.content)).toEqual(
+    Array(3).fill('Mock answer to: Hello'),
+  )
+  const legacy = await client.completions.create({ model: 'mock', prompt: 'Hello', n: 2 })
+  expect(legacy.choices.map(({ index, text }) => [index, text])).toEqual([
+    [0, 'Mock answer to: Hello'],
+    [1, 'Mock answer to: Hello'],
+  ])
+  const tools = [{ type: 'function' as const, function: { name: 'time', parameters: { type: 'object' } } }]
+  const calling = await client.chat.completions.create({ ...asked, tools, tool_choice: 'required' })
+  expect(new Set(calling.choices.map(({ message }) => message.tool_calls![0]!.id)).size).toBe(3)
 })

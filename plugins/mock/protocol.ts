@@ -47,14 +47,17 @@ function answerOf(call: Call, model: string): Completion {
   const created = Math.floor(Date.now() / 1000)
   if (call.operation === 'embedding') return embeddings(request, model, promptTokens)
   const text = `Mock answer to: ${prompt.at(-1) ?? ''}`
-  const usage = usageOf(promptTokens, estimateTokens(text))
+  const indexes = [...Array(request.n ?? 1).keys()]
+  const usage = usageOf(promptTokens, estimateTokens(text) * indexes.length)
   if (call.operation === 'completion') {
-    const choice = { index: 0, text, finish_reason: 'stop', logprobs: null } as const
-    return { id: `cmpl-${call.id}`, object: 'text_completion', created, model, choices: [choice], usage }
+    const choices = indexes.map((index) => ({ index, text, finish_reason: 'stop' as const, logprobs: null }))
+    return { id: `cmpl-${call.id}`, object: 'text_completion', created, model, choices, usage }
   }
-  const { message, finish_reason } = wantedOf(request, call.id, text)
-  const choice = { index: 0, message, logprobs: null, finish_reason }
-  return { id: `chatcmpl-${call.id}`, object: 'chat.completion', created, model, choices: [choice], usage }
+  const choices = indexes.map((index) => {
+    const { message, finish_reason } = wantedOf(request, index === 0 ? call.id : `${call.id}_${index}`, text)
+    return { index, message, logprobs: null, finish_reason }
+  })
+  return { id: `chatcmpl-${call.id}`, object: 'chat.completion', created, model, choices, usage }
 }
 
 const usageOf = (prompt: number, completion: number): WireUsage => ({

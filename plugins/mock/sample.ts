@@ -90,8 +90,9 @@ function objectOf({ properties, required }: Schema, place: Place): object {
 
 function numberOf({ minimum, exclusiveMinimum, maximum, multipleOf }: Schema): number {
   const above = typeof exclusiveMinimum === 'number' ? Math.floor(exclusiveMinimum) + 1 : undefined
-  const least = typeof minimum === 'number' ? Math.ceil(minimum) : (above ?? 1)
-  const value = typeof maximum === 'number' ? Math.min(least, maximum) : least
+  const least = typeof minimum === 'number' ? Math.ceil(minimum) : (above ?? Number.NEGATIVE_INFINITY)
+  // Not the least: clients write the range of safe integers.
+  const value = Math.min(Math.max(least, 1), typeof maximum === 'number' ? maximum : Number.POSITIVE_INFINITY)
   return typeof multipleOf === 'number' ? Math.ceil(value / multipleOf) * multipleOf : value
 }
 

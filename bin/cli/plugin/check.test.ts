@@ -17,10 +17,11 @@ afterEach(() => rm(folder, { recursive: true }))
 
 const check = (
   plugin = path.join(folder, 'inker'),
+  env: NodeJS.ProcessEnv = process.env,
 ): Promise<{ code: number; ok: boolean; problems: string[] }> =>
   new Promise((resolve) => {
     const args = [main, 'plugin', 'check', plugin, '--json']
-    execFile(process.execPath, args, (error, out) => {
+    execFile(process.execPath, args, { env }, (error, out) => {
       const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: { check: string; problem?: string }[] }
       const problems = checks.flatMap(({ check, problem }) => (problem ? [`${check}: ${problem}`] : []))
       resolve({ code: error ? Number(error.code) : 0, ok, problems })
@@ -84,6 +85,17 @@ test('a fault of a manifest is told with the file that it is in', async () => {
     expect((await read(at(''), 'local', 'inker')).problem).toMatch(problem)
   }
   expect((await check()).problems).toEqual([expect.stringMatching(/sound manifest: .*package\.json: /)])
+})
+
+test('a folder that holds the temporary folder is told to have another', async () => {
+  const inker = path.join(folder, 'inker')
+  expect(await check(inker, { ...process.env, TMPDIR: inker })).toEqual({
+    code: 1,
+    ok: false,
+    problems: [
+      expect.stringContaining(`holds the temporary folder ${inker}, where it would be copied to: set TMPDIR`),
+    ],
+  })
 })
 
 test('a folder that is broken fails at once', async () => {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type Actor, badRequest, type Collection, type Context } from '#kernel'
 import { changed, followRows, rowSection } from '#kit'
-import { type Configuration, configuration, type fields } from './fields.ts'
+import { type Configuration, configuration, mismatchOf } from './fields.ts'
 
 const key = 'config'
 
@@ -85,7 +85,8 @@ export class Configured {
 
   #with(set: object): Configuration {
     const known = changed(this.#file, set, configuration)
-    check(known)
+    const wrong = mismatchOf(known)
+    if (wrong) throw badRequest(`${wrong.field} ${wrong.rule}.`, { param: wrong.field })
     return known
   }
 
@@ -100,16 +101,4 @@ export class Configured {
     }
     this.#told()
   }
-}
-
-/** Throws a bad request for fields that do not go together. */
-function check({ enabled, reference_model: reference, candidate_models: candidates, judge }: Configuration) {
-  const refuse = (field: keyof typeof fields | 'judge.model', why: string) =>
-    badRequest(`${field}: ${why}`, { param: field })
-  if (enabled && reference === null)
-    throw refuse('reference_model', 'Autopilot needs one, to answer where no other model qualifies.')
-  if (reference !== null && candidates.includes(reference))
-    throw refuse('candidate_models', `${reference} is the reference model, which needs no comparison.`)
-  if (judge.model !== null && (judge.model === reference || candidates.includes(judge.model)))
-    throw refuse('judge.model', `${judge.model} cannot judge its own answers. Name another model.`)
 }

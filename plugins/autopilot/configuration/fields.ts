@@ -108,6 +108,34 @@ export const fields = {
 export const configuration = z.strictObject(fields)
 export type Configuration = z.infer<typeof configuration>
 
+/** The first field that does not go with the others, and what it must be. */
+export function mismatchOf({
+  enabled,
+  reference_model: reference,
+  candidate_models: candidates,
+  judge,
+}: Configuration): { readonly field: string; readonly rule: string } | undefined {
+  if (enabled && reference === null) {
+    const rule = 'must name a model while autopilot is enabled, to answer where no other qualifies'
+    return { field: 'reference_model', rule }
+  }
+  if (reference !== null && candidates.includes(reference)) {
+    const rule = `must be without the reference model ${reference}, which needs no comparison`
+    return { field: 'candidate_models', rule }
+  }
+  if (judge.model !== null && (judge.model === reference || candidates.includes(judge.model))) {
+    const rule = 'must not be the reference model or a candidate: none can judge its own answers'
+    return { field: 'judge.model', rule }
+  }
+  return undefined
+}
+
+/** The configuration as service.yaml has it: what does not go together there is a fault of the file. */
+export const configurationOfFile = configuration.superRefine((fields, { addIssue }) => {
+  const wrong = mismatchOf(fields)
+  if (wrong) addIssue({ code: 'custom', path: wrong.field.split('.'), message: wrong.rule })
+})
+
 type Field = z.ZodDefault | z.ZodPrefault
 
 /** The fields without their defaults, as a change that does not name one sets nothing. */

@@ -148,6 +148,8 @@ test('a file has the form of files for the batches of OpenAI, and what is wrong 
   expect(await refusalOf(`${line('a')}\n${line('a')}`)).toEqual([400, 'line 2.custom_id'])
   expect(await refusalOf(line('a'), 'type=embedding')).toEqual([400, 'line 1.url'])
   expect(await refusalOf(line('a'), 'concurrency=0')).toEqual([400, 'concurrency'])
+  const bare = await send(JSON.stringify(chat('a')))
+  expect(bare.body.error.message).toBe('line 1.model: it is missing: expected string.')
 })
 
 test('what cannot be made is refused before anything is, by the name of its field', async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Awaitable, badRequest, type JsonObject, tooLarge } from '#kernel'
-import { chatBody, completionBody, embeddingBody, parseForeign, type Schemas } from '#kit'
+import { chatBody, completionBody, embeddingBody, parseForeign, problemOf, type Schemas } from '#kit'
 import type { BatchType } from './rows.ts'
 
 /** An item that can be made. */
@@ -120,5 +120,5 @@ const wrong = (at: string, what: string) => badRequest(`${at}: ${what}.`, { para
 
 function wrongBy(error: z.ZodError, at: string) {
   const [issue] = error.issues
-  return wrong([at, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is wrong')
+  return wrong([at, ...(issue?.path ?? [])].join('.'), issue ? problemOf(issue) : 'is wrong')
 }

@@ -39,6 +39,25 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
     body: JSON.stringify(body),
   })
 
+test.each(['batches', 'batches/msgbatch_1/results', ''])(
+  'what there is not at /v1/messages/%s is refused in the form that its clients read',
+  async (below) => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const answer = await fetch(`${both.gateway.url}/v1/messages/${below}`, { method })
+      expect(answer.status).toBe(404)
+      expect(await answer.json()).toEqual({
+        type: 'error',
+        error: {
+          type: 'not_found_error',
+          message: expect.stringContaining(`${method} /v1/messages/${below}`),
+        },
+        request_id: answer.headers.get('request-id'),
+      })
+    }
+    await expect(both.anthropic.messages.batches.list()).rejects.toThrow(Anthropic.NotFoundError)
+  },
+)
+
 describe.each([claude, gpt])('the official client with %s', (model) => {
   test('gets a message, plain and streamed alike', async () => {
     const plain = await create({ model, system: 'Be brief.' })

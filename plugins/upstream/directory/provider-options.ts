@@ -1,6 +1,6 @@
-import { closest } from 'fastest-levenshtein'
 import type { z } from 'zod'
 import type { Arrangement, Provider } from '#kernel'
+import { nearest } from '#kit'
 import type { Directory } from '../directory.ts'
 import { type KeyExchange, keyExchange } from '../kit/key-exchange.ts'
 import type { ProviderEntries } from '../sections.ts'
@@ -46,7 +46,8 @@ function readersOf({ protocol, spec }: Provider, { protocols, services }: Runnin
 
 function unknownOption(option: string, known: readonly string[]): string {
   if (known.length === 0) return 'this provider has no options'
-  return `unknown option; the nearest known one is ${closest(option, [...known])}`
+  const [near] = nearest(option, known)
+  return near === undefined ? 'unknown option' : `unknown option; the nearest known one is ${near}`
 }
 
 function wrongValues(name: string, options: Provider['options'], reader: z.ZodObject): string[] {
