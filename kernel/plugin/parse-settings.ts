@@ -7,7 +7,7 @@ import { nearestKeys } from '../../kit/json/problem-of.ts'
 export function parseSettings(id: string, schema: z.ZodType, config: unknown): unknown {
   const { success, data, error } = schema.safeParse(config)
   if (success) return data
-  const param = ['config', ...(error.issues[0]?.path ?? [])].join('.')
+  const param = ['config', ...(error.issues[0]?.path ?? [])].join('.').slice(0, 400)
   const problem = `${explain(error)}${nearestKeys(schema, error.issues)}`
   throw badRequest(`The configuration of ${id} is not valid: ${problem}`, { param })
 }

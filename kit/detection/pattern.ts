@@ -1,12 +1,17 @@
 import { createRequire } from 'node:module'
 import { readable } from '../readable.ts'
 import type { Finder } from './find-all.ts'
+import { stepsAtMost } from './pattern-steps.ts'
 
 /** Loaded with the first pattern: a gateway without any starts without it. */
 const load = (): typeof import('re2js') => createRequire(import.meta.url)('re2js')
 
-/** Whether a text is a regular expression in RE2 syntax. */
+/** Steps of the longest program that is made of a pattern: a tenth of a second. */
+const mostSteps = 20_000
+
+/** Whether a text is a regular expression in RE2 syntax that can be used; those that repeat far too much cannot. */
 export function isPattern(source: string): boolean {
+  if (stepsAtMost(source) > mostSteps) return false
   try {
     load().RE2JS.compile(source)
     return true
@@ -15,9 +20,14 @@ export function isPattern(source: string): boolean {
   }
 }
 
-/** The steps of a pattern's program, each of which may be taken for each character; undefined for what is no pattern. */
-export const patternSize = (source: string): number | undefined =>
-  readable(() => load().RE2JS.compile(source).programSize())
+/**
+ * The steps of a pattern's program, each of which may be taken for each character; undefined for what is no pattern. Of one that has
+ * far too many the number is not exact.
+ */
+export function patternSize(source: string): number | undefined {
+  const steps = stepsAtMost(source)
+  return steps > mostSteps ? steps : readable(() => load().RE2JS.compile(source).programSize())
+}
 
 /** The test whether an operator's pattern matches anywhere in a text, in time linear in the text. */
 export function patternTest(source: string): (text: string) => boolean {

@@ -4,7 +4,12 @@ import type { Finder, Finding } from './find-all.ts'
 import { isPattern } from './pattern.ts'
 
 /** A setting that is an operator's regular expression. */
-export const patternSchema = z.string().refine(isPattern, 'must be a regular expression in RE2 syntax')
+export const patternSchema = z
+  .string()
+  .refine(
+    isPattern,
+    'must be a regular expression in RE2 syntax that repeats no more than thousands of times',
+  )
 
 /** A finder that also says what its findings are. */
 export function tagged<T extends object>(find: Finder, tags: T): Finder<Finding & T> {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { nearest } from '../text/nearest.ts'
+import { shortened } from '../text/shortened.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 
 interface Issue {
@@ -9,9 +10,12 @@ interface Issue {
   readonly errors?: readonly (readonly Issue[])[]
 }
 
+/** Characters of a problem, and unknown keys that others are looked for: what a client sends may have thousands, of any length. */
+const most = { characters: 1000, keys: 20 }
+
 /** The problem of a field, as text for its author; an absent field is called missing. */
 export const problemOf: ({ message }: { readonly message: string }) => string = (issue: Issue) =>
-  missing(ofForms(issue))
+  shortened(missing(ofForms(issue)), most.characters)
 
 const missing = (text: string): string =>
   text.replace(/^Invalid input: (expected .+), received undefined$/, 'it is missing: $1')
@@ -54,7 +58,9 @@ export function nearestKeys(schema: z.ZodType, issues: readonly z.core.$ZodIssue
       (node, key) => node?.items ?? node?.properties?.[String(key)] ?? node?.additionalProperties,
       jsonSchemaOf(schema) as Node | undefined,
     )
-    return issue.keys.flatMap((key) => nearest(key, Object.keys(at?.properties ?? {})).slice(0, 1))
+    return issue.keys
+      .slice(0, most.keys)
+      .flatMap((key) => nearest(key, Object.keys(at?.properties ?? {})).slice(0, 1))
   })
   return near.length > 0 ? `; the nearest known is ${near.join(', ')}` : ''
 }

@@ -22,8 +22,10 @@ export function nearestHint(name: string, names: readonly string[]): string {
   return near === undefined ? '' : `; the nearest is ${near}`
 }
 
-/** Letters that were missed, added or mistaken; two that changed places are one mistake. */
+/** Letters that were missed, added or mistaken; two that changed places are one mistake. Of names far too long it is the least that it can be. */
 function mistakes(one: string, other: string): number {
+  const apart = Math.abs(one.length - other.length)
+  if (apart * 3 > Math.max(one.length, other.length)) return apart
   const far = distance(one, other)
   return far === 2 && lettersOf(one) === lettersOf(other) ? 1 : far
 }

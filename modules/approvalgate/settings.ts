@@ -16,7 +16,10 @@ const rule = z
       .string()
       .min(1)
       .max(1000)
-      .refine(isPattern, 'is not a regular expression in the syntax of RE2')
+      .refine(
+        isPattern,
+        'is not a regular expression in the syntax of RE2 that repeats no more than thousands of times',
+      )
       .optional()
       .meta({ description: 'An expression that a text of the request matches.' }),
     min_cost_usd: z.number().positive().max(1_000_000).optional().meta({

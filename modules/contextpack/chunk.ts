@@ -53,11 +53,12 @@ function placeToCut(text: string): number {
   return isPair ? window.length - 1 : window.length
 }
 
-/** A path of bounded length: of long headings the beginning is kept. */
-export const pathOf = (names: readonly string[]): readonly string[] =>
-  names.slice(-4).map((name) =>
-    name
-      .replace(/\s+/g, ' ')
-      .trim()
-      .slice(0, longest.path / 4),
-  )
+/** The name of a heading or field in a path, of bounded length: of a long one the beginning is kept. */
+export const nameOf = (text: string): string =>
+  text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, longest.path / 4)
+
+/** A path of bounded length: the innermost names. */
+export const pathOf = (names: readonly string[]): readonly string[] => names.slice(-4)

@@ -73,4 +73,17 @@ describe('the chunks of a document', () => {
     const content = piece.repeat(400_000 / piece.length)
     for (const format of ['html', 'markdown', 'text'] as const) chunksOf(content, format)
   })
+
+  test('under a long heading or field are made in time that grows with its length', {
+    timeout: 20_000,
+  }, () => {
+    const name = 'a '.repeat(50_000)
+    const cases = {
+      markdown: `# ${name}\n\n${'b\n\n'.repeat(30_000)}`,
+      html: `<h1>${name}</h1>${'<p>b'.repeat(30_000)}`,
+      json: JSON.stringify({ [name]: Array.from({ length: 30_000 }, () => 1) }),
+    } as const
+    for (const format of ['markdown', 'html', 'json'] as const)
+      expect(chunksOf(cases[format], format)[0]?.path[0]).toBe('a '.repeat(25))
+  })
 })

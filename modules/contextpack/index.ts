@@ -70,12 +70,12 @@ export default defineModule({
     return library
   },
 
-  setup(context, library) {
+  async setup(context, library) {
     const { id, settings, mode, log, find } = context
     const { collection, documents, embedding_model, min_similarity } = settings
     const { top_k, budget_tokens, position } = settings
     if (collection === undefined && documents.length === 0) return {}
-    const own = indexOf(documents)
+    const own = await indexOf(documents)
 
     if (collection !== undefined && embedding_model !== undefined && mode === 'enforce') {
       keepEmbedded(context, library, collection, embedding_model)
@@ -135,10 +135,10 @@ export default defineModule({
 })
 
 /** The documents of the settings, named by their places. */
-function indexOf(documents: readonly z.infer<typeof document>[]): CollectionIndex {
+async function indexOf(documents: readonly z.infer<typeof document>[]): Promise<CollectionIndex> {
   const index = new CollectionIndex()
   for (const [at, { title, format, content }] of documents.entries()) {
-    index.put({ id: `setting_${at + 1}`, format, updated_at: '' }, { title, text: content })
+    await index.put({ id: `setting_${at + 1}`, format, updated_at: '' }, { title, text: content })
   }
   return index
 }

@@ -7,6 +7,7 @@ import {
   mustacheNames,
   mustachePartials,
   parseMustache,
+  takingTurns,
   withPartials,
 } from '#kit'
 import type { Content } from './input.ts'
@@ -39,15 +40,21 @@ export interface Part {
 
 /**
  * Makes the body of a version of the template with this id. Partials are put in place here and now, so that no later change of
- * theirs changes it. Throws a bad request for what cannot be published.
+ * theirs changes it. Others have their turn meanwhile. Throws a bad request for what cannot be published.
  */
 export async function published(
   { inherits, ...draft }: Draft,
   id: string | undefined,
   partOf: (slug: string) => Promise<Part>,
 ): Promise<VersionBody> {
+  checkLength(draft)
   const { content } = draft
-  const texts = textsOf(content).map(({ text, at }) => ({ text, at, nodes: parseMustache(text, at) }))
+  const turn = takingTurns()
+  const texts: (Text & { nodes: readonly MustacheNode[] })[] = []
+  for (const { text, at } of textsOf(content)) {
+    texts.push({ text, at, nodes: parseMustache(text, at) })
+    await turn()
+  }
   const parts = new Map<string, Part>()
   for (const slug of new Set(texts.flatMap(({ nodes }) => mustachePartials(nodes)))) {
     parts.set(slug, checked(slug, await partOf(slug), id))
@@ -55,7 +62,12 @@ export async function published(
   const whole = texts.map(({ text, nodes, at }) =>
     withPartials(text, nodes, (slug) => partText(parts.get(slug)!), at),
   )
-  const nodes: MustacheNode[] = whole.flatMap((text, n) => parseMustache(text, texts[n]!.at))
+  const read: (readonly MustacheNode[])[] = []
+  for (const [n, { text, at, nodes: own }] of texts.entries()) {
+    read.push(whole[n] === text ? own : parseMustache(whole[n]!, at))
+    await turn()
+  }
+  const nodes = read.flat()
   const depth = Math.max(0, ...Array.from(parts.values(), ({ body }) => body.depth + 1))
   if (depth > deepest) throw refused(`more than ${deepest} partials are inside each other`)
   const names = inherits ? mustacheNames(nodes) : undefined
@@ -73,12 +85,22 @@ export async function published(
     lint: weaknesses(draft, withTexts(content, whole)),
     sha256: hash('sha256', typeof content === 'string' ? content : canonicalJson(content)),
   }
-  if (JSON.stringify(body).length > longest)
-    throw tooLarge(`A version may have ${longest} characters in all.`, { param: 'content' })
+  checkLength(body)
   return body
 }
 
-const textsOf = (content: Content): readonly { readonly text: string; readonly at: string }[] =>
+function checkLength(said: object): void {
+  if (JSON.stringify(said).length > longest)
+    throw tooLarge(`A version may have ${longest} characters in all.`, { param: 'content' })
+}
+
+/** A text of a version, and its place. */
+interface Text {
+  readonly text: string
+  readonly at: string
+}
+
+const textsOf = (content: Content): readonly Text[] =>
   typeof content === 'string'
     ? [{ text: content, at: 'content' }]
     : content.map(({ content: text }, n) => ({ text, at: `content.${n}.content` }))

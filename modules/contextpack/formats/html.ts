@@ -1,4 +1,4 @@
-import { type Chunk, pathOf } from '../chunk.ts'
+import { type Chunk, nameOf, pathOf } from '../chunk.ts'
 
 /** A comment, an element whose content is no text, a tag, or text. An end that is missing is the end of the document. */
 const tokens =
@@ -12,7 +12,7 @@ const blocks = new Set(
 /** The paragraphs of an HTML document under its headings. Scripts, styles and comments are no text. */
 export function* htmlPieces(content: string): Generator<Chunk> {
   const title = titled.exec(content)?.[1]
-  const headings: string[] = title === undefined ? [] : [decoded(title)]
+  const headings: string[] = title === undefined ? [] : [nameOf(decoded(title))]
   const first = headings.length
   let text = ''
   let level = 0
@@ -32,7 +32,7 @@ export function* htmlPieces(content: string): Generator<Chunk> {
     const [, digit] = /^h([1-6])$/.exec(element) ?? []
     if (digit !== undefined && slash === '/' && level > 0) {
       headings.length = Math.min(headings.length, first + level - 1)
-      headings[first + level - 1] = decoded(text).trim()
+      headings[first + level - 1] = nameOf(decoded(text))
       level = 0
     } else {
       yield piece()

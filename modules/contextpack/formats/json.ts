@@ -1,6 +1,6 @@
 import { badRequest } from '#kernel'
 import { parseForeign } from '#kit'
-import { type Chunk, longest, pathOf } from '../chunk.ts'
+import { type Chunk, longest, nameOf, pathOf } from '../chunk.ts'
 
 /** Levels that are taken apart; what lies deeper stays together. */
 const deepest = 20
@@ -25,5 +25,7 @@ function* piecesOf(value: unknown, path: readonly string[], levels: number): Gen
   const isWhole = typeof value !== 'object' || value === null || text.length <= longest.chunk / 2
   if (isWhole || levels === 0) yield { path: pathOf(path), text }
   else if (Array.isArray(value)) for (const item of value) yield* piecesOf(item, path, levels - 1)
-  else for (const [name, field] of Object.entries(value)) yield* piecesOf(field, [...path, name], levels - 1)
+  else
+    for (const [name, field] of Object.entries(value))
+      yield* piecesOf(field, [...path, nameOf(name)], levels - 1)
 }

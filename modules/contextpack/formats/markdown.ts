@@ -1,4 +1,4 @@
-import { type Chunk, pathOf } from '../chunk.ts'
+import { type Chunk, nameOf, pathOf } from '../chunk.ts'
 
 const heading = /^ {0,3}(#{1,6})[ \t]+(\S.*)$/
 const fence = /^ {0,3}(```+|~~~+)/
@@ -21,7 +21,7 @@ export function* markdownPieces(content: string): Generator<Chunk> {
       yield piece()
       lines = []
       headings.length = Math.min(headings.length, found[1]!.length - 1)
-      headings[found[1]!.length - 1] = found[2]!.replace(/[ \t]#+[ \t]*$/, '')
+      headings[found[1]!.length - 1] = nameOf(found[2]!.replace(/[ \t]#+[ \t]*$/, ''))
     } else if (line.trim() === '' && open === undefined) {
       yield piece()
       lines = []

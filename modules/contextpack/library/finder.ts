@@ -18,7 +18,7 @@ export class Finder {
       create: () => new CollectionIndex(),
       async put(index, id, row) {
         const content = await contents.read(row)
-        if (content) index.put(row, content)
+        if (content) await index.put(row, content)
         else index.delete(id)
       },
       delete: (index, id) => index.delete(id),

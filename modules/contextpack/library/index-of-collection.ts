@@ -1,3 +1,4 @@
+import { takingTurns } from '#kit'
 import type { Chunk } from '../chunk.ts'
 import { chunksOf } from '../chunks.ts'
 import { Bm25 } from '../ranking/bm25.ts'
@@ -29,19 +30,21 @@ export class CollectionIndex {
   readonly #known = new Map<string, Known>()
   readonly #documents = new Map<string, number>()
 
-  /** Takes a document in, in the place of its earlier state. */
-  put(
+  /** Takes a document in, in the place of its earlier state. Others have their turn meanwhile: a long one takes half a second. */
+  async put(
     { id, format, updated_at: of }: Pick<DocumentRow, 'id' | 'format' | 'updated_at'>,
     { title, text }: Content,
-  ): void {
+  ): Promise<void> {
     this.delete(id)
+    const turn = takingTurns()
     const chunks = chunksOf(text, format)
+    this.#documents.set(id, chunks.length)
     for (const [at, { path, text }] of chunks.entries()) {
       const key = keyOf(id, at)
       this.#known.set(key, { document: id, title, chunk: at, path, text, of })
       this.#ranking.add(key, termsOf(wordsOfPassage(title, { path, text })))
+      await turn()
     }
-    this.#documents.set(id, chunks.length)
   }
 
   delete(id: string): void {

@@ -1,5 +1,6 @@
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { CollectionIndex } from '../library/index-of-collection.ts'
 import { Bm25 } from './bm25.ts'
 import { fused } from './fusion.ts'
@@ -8,7 +9,9 @@ import { termsOf } from './terms.ts'
 
 describe('the passages of a question', () => {
   const index = new CollectionIndex()
-  index.put({ id: 'manual', format: 'markdown', updated_at: '' }, { title: 'Manual', text: manual })
+  beforeAll(() =>
+    index.put({ id: 'manual', format: 'markdown', updated_at: '' }, { title: 'Manual', text: manual }),
+  )
 
   test.each(labelled)('"%s" finds the part %s first', (question, part) => {
     expect(index.search(question, 5)[0]?.path.at(-1)).toBe(part)
@@ -16,6 +19,23 @@ describe('the passages of a question', () => {
 
   test('there are none for a question without a word of the collection', () => {
     expect(index.search('xylophone', 5)).toEqual([])
+  })
+
+  test('others have their turn while a long document is taken in', async () => {
+    const long = new CollectionIndex()
+    let isIn = false
+    // Each of these characters has eighteen letters in the form that terms are told apart by.
+    const text = '\ufdfa'.repeat(200_000)
+    const all = long.put({ id: 'long', format: 'text', updated_at: '' }, { title: 'Long', text })
+    const ended = all.then(() => {
+      isIn = true
+    })
+    await turnEnds()
+    expect(isIn).toBe(false)
+    await ended
+    expect(long.search('long', 200)).toHaveLength(167)
+    long.delete('long')
+    expect(long.search('long', 200)).toEqual([])
   })
 })
 

@@ -60,8 +60,8 @@ export function addBeginBatchRoutes(
     },
     returns,
     throws,
-    handle: ({ body, query, ...asking }) =>
-      begin(query, linesOf(body, mostItems), (index) => `line ${index + 1}`, asking),
+    handle: async ({ body, query, ...asking }) =>
+      begin(query, await linesOf(body, mostItems), (index) => `line ${index + 1}`, asking),
   })
 
   async function begin(

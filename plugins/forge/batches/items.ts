@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { type Awaitable, badRequest, type JsonObject, tooLarge } from '#kernel'
-import { chatBody, completionBody, embeddingBody, parseForeign, problemOf, type Schemas } from '#kit'
+import {
+  chatBody,
+  completionBody,
+  embeddingBody,
+  findExcess,
+  type JsonBounds,
+  problemOf,
+  type Schemas,
+  takingTurns,
+} from '#kit'
 import type { BatchType } from './rows.ts'
 
 /** An item that can be made. */
@@ -39,30 +48,60 @@ const envelope = z.strictObject({
   body: z.unknown(),
 })
 
-/** The values of lines of JSON; empty lines count for nothing. Throws a bad request that names the line. */
-export function linesOf(file: Buffer, most: number): unknown[] {
-  const lines = file.toString('utf8').split('\n')
+/** How far a line may go: as far as the body of a call, unless the operator has changed that. */
+const bounds: JsonBounds = { depth: 128, nodes: 100_000 }
+const excesses = {
+  depth: `is nested more than ${bounds.depth} levels deep`,
+  nodes: `has more than ${bounds.nodes} values`,
+}
+
+/**
+ * The values of lines of JSON; empty lines count for nothing. Others have their turn meanwhile. Rejects with a bad request that names
+ * the line.
+ */
+export async function linesOf(file: Buffer, most: number): Promise<unknown[]> {
+  const turn = takingTurns()
   const values: unknown[] = []
-  for (const [n, line] of lines.entries()) {
-    if (line.trim() === '') continue
+  for (let at = 0, n = 1; at < file.length; at += 1) {
+    const byte = file[at]!
+    if (byte === lineFeed) n += 1
+    if (isSpace(byte)) continue
+    const found = file.indexOf(lineFeed, at)
+    const end = found === -1 ? file.length : found
     if (values.length >= most) throw tooMany(most, 'file')
-    try {
-      values.push(parseForeign(line))
-    } catch {
-      throw badRequest(`line ${n + 1}: is no JSON.`, { param: `line ${n + 1}` })
-    }
+    await turn()
+    values.push(lineIn(file.subarray(at, end), `line ${n}`))
+    at = end
+    n += 1
   }
   if (values.length === 0) throw badRequest('The file has no lines.', { param: 'file' })
   return values
 }
 
-/** Items that can be made. Rejects with a refusal that names the first field that is wrong. */
+const lineFeed = 0x0a
+/** Whether it is white space of JSON. */
+const isSpace = (byte: number): boolean =>
+  byte === 0x20 || byte === lineFeed || byte === 0x0d || byte === 0x09
+
+function lineIn(line: Buffer, param: string): unknown {
+  const excess = findExcess(line, bounds)
+  if (excess) throw wrong(param, excesses[excess])
+  try {
+    return JSON.parse(line.toString('utf8'))
+  } catch {
+    throw wrong(param, 'is no JSON')
+  }
+}
+
+/** Items that can be made. Rejects with a refusal that names the first field that is wrong. Others have their turn meanwhile. */
 export async function checkedItems(input: readonly unknown[], demands: Demands): Promise<Item[]> {
   if (input.length > demands.mostItems) throw tooMany(demands.mostItems, 'input')
   const check = demands.type === 'workflow' ? await inputCheck(demands) : bodyCheck(demands.type, demands)
   const ids = new Set<string>()
   const items: Item[] = []
+  const turn = takingTurns()
   for (const [index, given] of input.entries()) {
+    await turn()
     const at = demands.nameOf(index)
     const { custom_id, url, body } = openedOf(given, at)
     if (custom_id !== undefined && ids.size === ids.add(custom_id).size)

@@ -71,7 +71,7 @@ export class Execution {
 
   async #step(step: Step, { whole, input, prefix, signal, endOf }: Around): Promise<Ended> {
     const before = new Map<string, Ended>()
-    for (const id of needsOf(step)) before.set(id, await endOf(id))
+    for (const id of await needsOf(step)) before.set(id, await endOf(id))
     const ends = [...before.values()]
     // The others are about to be stopped where one of these has failed for all.
     if (ends.some((end) => end === waiting || (end.status === 'failed' && end.isFatal))) return waiting

@@ -3,6 +3,7 @@ import type { Schemas } from '#kit'
 import { checkSchema } from '../schemas.ts'
 import type { Settings } from '../settings.ts'
 import type { Definition, Nested, Whole } from './definition.ts'
+import { checkPatterns } from './patterns.ts'
 import { checkReferences, wrong } from './references.ts'
 import type { Part, Step } from './step.ts'
 
@@ -28,9 +29,11 @@ export async function checkedDefinition(
   { schemas, find, toolOf }: Means,
 ): Promise<Whole> {
   const { id, slug } = owner
+  checkLength(definition)
   checkLimits(definition, settings)
   checkRequests(definition, owner, settings)
-  checkReferences(definition)
+  await checkReferences(definition)
+  await checkPatterns(definition)
   if (definition.input_schema) await checkSchema(schemas, definition.input_schema, 'input_schema')
   const nested: Record<string, Nested> = {}
   const tools: Record<string, string> = {}
@@ -46,11 +49,15 @@ export async function checkedDefinition(
     }
   }
   const whole = { ...definition, nested, tools }
-  if (JSON.stringify(whole).length > longest)
+  checkLength(whole)
+  return whole
+}
+
+function checkLength(definition: Definition): void {
+  if (JSON.stringify(definition).length > longest)
     throw tooLarge(`A workflow may have ${longest} characters, with the workflows that it runs.`, {
       param: 'steps',
     })
-  return whole
 }
 
 function checkLimits({ steps, limits }: Definition, { max_steps, timeout_s, max_parallel }: Settings): void {

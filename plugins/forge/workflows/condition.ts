@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { canonicalJson, isPattern, patternSize, patternTest } from '#kit'
+import { canonicalJson, patternSize, patternTest } from '#kit'
 import { StepFault } from '../steps/fault.ts'
 import { isThere, type Scope, type Value, value, valued } from './value.ts'
 
@@ -17,32 +17,64 @@ export type Condition =
   | { any: Condition[] }
   | { not: Condition }
 
-const several = z.lazy(() => z.array(whole).min(1).max(20))
+/** Questions that are about no others. Their patterns are read where the whole workflow is checked. */
+const asked = {
+  matches: z.strictObject({ value, op: z.literal('matches'), pattern: z.string().max(1000) }),
+  exists: z.strictObject({ value, op: z.literal('exists') }),
+  compares: z.strictObject({ value, op: z.enum(comparisons), than: value }),
+}
+const tag = z.string().min(1).max(1000)
+const several = z.array(z.unknown()).min(1).max(20)
 
-const whole: z.ZodType<Condition> = z.union([
-  z.string().min(1).max(1000),
-  z.strictObject({ value, op: z.enum(comparisons), than: value }),
-  z.strictObject({
-    value,
-    op: z.literal('matches'),
-    pattern: z.string().max(1000).refine(isPattern, 'is no regular expression in RE2 syntax'),
-  }),
-  z.strictObject({ value, op: z.literal('exists') }),
-  z.strictObject({ all: several }),
-  z.strictObject({ any: several }),
-  z.strictObject({ not: z.lazy(() => whole) }),
-])
+/** What is first wrong with a condition, and where: of all that is wrong a long one has as much to tell as it has questions. */
+function faultIn(
+  question: unknown,
+  path: PropertyKey[] = [],
+): { path: PropertyKey[]; message: string } | undefined {
+  const misfit = (schema: z.ZodType, what: unknown, at: PropertyKey[]) => {
+    const [issue] = schema.safeParse(what).error?.issues ?? []
+    return issue && { path: [...at, ...issue.path], message: issue.message }
+  }
+  if (typeof question !== 'object' || question === null) return misfit(tag, question, path)
+  const [name, ...others] = Object.keys(question)
+  if ((name === 'not' || name === 'all' || name === 'any') && others.length === 0) {
+    const inner = (question as Record<string, unknown>)[name]
+    const at = [...path, name]
+    if (name === 'not') return faultIn(inner, at)
+    const fault = misfit(several, inner, at)
+    if (fault) return fault
+    for (const [n, one] of (inner as unknown[]).entries()) {
+      const fault = faultIn(one, [...at, n])
+      if (fault) return fault
+    }
+    return undefined
+  }
+  const { op } = question as { readonly op?: unknown }
+  return misfit(op === 'matches' || op === 'exists' ? asked[op] : asked.compares, question, path)
+}
 
 /** A condition. Its documentation has the outer form only, since schemas of routes stand alone and cannot name themselves. */
 export const condition = z
   .union([z.string().min(1).max(1000), z.record(z.string(), z.unknown())])
   .superRefine((question, { addIssue }) => {
-    for (const issue of whole.safeParse(question).error?.issues ?? []) addIssue({ ...issue })
+    const fault = faultIn(question)
+    if (fault) addIssue({ code: 'custom', ...fault })
   })
   .meta({
     description:
       'A tag, which holds unless it shows false, null, 0, an empty text or an empty list; or `{value, op, than}` with eq, ne, gt, gte, lt, lte, in or contains; `{value, op: "matches", pattern}`; `{value, op: "exists"}`; and `all`, `any`, `not` over others.',
   }) as unknown as z.ZodType<Condition>
+
+/** The questions about patterns in a condition, with their paths. */
+export function* matchesIn(question: Condition, at: string): Iterable<{ pattern: string; at: string }> {
+  if (typeof question === 'string') return
+  if ('not' in question) yield* matchesIn(question.not, `${at}.not`)
+  else if ('all' in question || 'any' in question) {
+    const [name, several] =
+      'all' in question ? (['all', question.all] as const) : (['any', question.any] as const)
+    for (const [n, one] of several.entries()) yield* matchesIn(one, `${at}.${name}.${n}`)
+  } else if (question.op === 'matches') yield { pattern: question.pattern, at: `${at}.pattern` }
+}
 
 /**
  * Steps that the patterns of one condition may take, each of them for each character at the worst: half a second, in which nobody

@@ -1,9 +1,11 @@
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { StepFault } from '../steps/fault.ts'
 import { Places } from '../steps/places.ts'
 import { condition, holds } from './condition.ts'
 import { definition } from './definition.ts'
+import { checkPatterns } from './patterns.ts'
 import { checkReferences } from './references.ts'
 import { valued } from './value.ts'
 
@@ -33,15 +35,76 @@ function ends(count: number, waits: readonly (readonly [number, number, boolean]
   }
 }
 
-test('a workflow is refused for a circle if and only if its steps could not all end', () => {
+test('a workflow is refused for a circle if and only if its steps could not all end', async () => {
   const number = fc.nat({ max: 7 })
-  fc.assert(
-    fc.property(fc.array(fc.tuple(number, number, fc.boolean()), { maxLength: 12 }), (waits) => {
-      const check = () => checkReferences(steps(8, waits))
-      if (ends(8, waits)) expect(check).not.toThrow()
-      else expect(check).toThrow(/wait for each other/)
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(number, number, fc.boolean()), { maxLength: 12 }), async (waits) => {
+      const check = checkReferences(steps(8, waits))
+      if (ends(8, waits)) await check
+      else await expect(check).rejects.toThrow(/wait for each other/)
     }),
   )
+})
+
+/** Whether others had their turn while this work went on. */
+async function letsOthersIn(work: Promise<unknown>): Promise<boolean> {
+  let isOver = false
+  const ended = work.then(() => {
+    isOver = true
+  })
+  await turnEnds()
+  const wasOver = isOver
+  await ended
+  return !wasOver
+}
+
+const asks = (pattern: string, n = 0) => ({ value: '{{input}}', op: 'matches', pattern: `${pattern}${n}` })
+const asking = (...all: object[]) =>
+  definition.parse({
+    steps: [
+      { id: 's', type: 'transform', config: { value: 1 }, when: { any: all.map((one) => ({ all: [one] })) } },
+    ],
+  })
+
+test('others have their turn while the tags and the patterns of a workflow are read', async () => {
+  const values = Array.from({ length: 20 }, () => '{{s.output}} {{s.output}} '.repeat(700))
+  const tags = definition.parse({
+    steps: [
+      { id: 's', type: 'transform', config: { value: 1 } },
+      { id: 't', type: 'transform', config: { value: values } },
+    ],
+  })
+  expect(await letsOthersIn(checkReferences(tags))).toBe(true)
+  const patterns = Array.from({ length: 20 }, (_, n) => asks('\\PL'.repeat(50), n))
+  expect(await letsOthersIn(checkPatterns(asking(...patterns)))).toBe(true)
+})
+
+test('the patterns of a workflow take a bounded number of steps, and each is named by its place', async () => {
+  const some = Array.from({ length: 19 }, (_, n) => asks('a{1000}', n))
+  await checkPatterns(asking(...some))
+  const refusal = (at: string, message: string) => ({
+    param: `steps.0.when.any.${at}.pattern`,
+    message: expect.stringContaining(message),
+  })
+  await expect(checkPatterns(asking(...some, asks('a{1000}')))).rejects.toMatchObject(
+    refusal('19.all.0', 'may take 20000 steps'),
+  )
+  await expect(checkPatterns(asking(some[0]!, asks('(')))).rejects.toMatchObject(refusal('1.all.0', 'RE2'))
+})
+
+test('of a condition the first thing that is wrong is told, however much is', () => {
+  const many = (depth: number): unknown => ({
+    all: Array.from({ length: 20 }, () => (depth === 0 ? { value: 1, op: 'near' } : many(depth - 1))),
+  })
+  const { error } = condition.safeParse({ any: ['{{input}}', many(2)] })
+  expect(error?.issues).toMatchObject([{ path: ['any', 1, 'all', 0, 'all', 0, 'all', 0, 'op'] }])
+  for (const [wrong, path] of [
+    [{ all: [] }, ['all']],
+    [{ all: ['{{x}}'], not: '{{x}}' }, ['value']],
+    [{ not: { not: '' } }, ['not', 'not']],
+    [{ value: 1, op: 'exists', than: 2 }, []],
+  ] as const)
+    expect(condition.safeParse(wrong).error?.issues[0]?.path).toEqual(path)
 })
 
 test('values pass as they are: what a tag shows is never read as a template', () => {

@@ -1,5 +1,5 @@
 import { badRequest } from '#kernel'
-import type { MustacheNode } from '#kit'
+import { type MustacheNode, takingTurns } from '#kit'
 import type { Definition } from './definition.ts'
 import { reserved, type Step } from './step.ts'
 import { textsIn } from './value.ts'
@@ -36,35 +36,41 @@ function eachPath(nodes: readonly MustacheNode[], place: Place, seen: Seen): voi
 const sectionsOnly = (nodes: readonly MustacheNode[]): readonly MustacheNode[] =>
   nodes.filter((node) => !('path' in node) || node.path[0] === 'steps' || node.kind === 'section')
 
-/** All tags of a step. */
-function eachTag(step: Step, at: string, seen: Seen): void {
-  const read = (said: unknown, where: string, names: readonly string[] = []): void => {
-    for (const { nodes, at } of textsIn(said, where)) eachPath(nodes, { at, names }, seen)
-  }
-  read(step.when, `${at}.when`)
-  if (step.type === 'llm') {
-    read(step.prompt, `${at}.prompt`)
-    read(step.system, `${at}.system`)
-  } else if (step.type === 'map') {
-    read(step.config.over, `${at}.config.over`)
-    read(step.config.step, `${at}.config.step`, ['item', 'index'])
-  } else {
-    read(step.config, `${at}.config`)
-  }
+/** All that a step says in Mustache, with the path of it, and the names beside those of steps that its tags know. */
+function said(step: Step, at: string): (readonly [what: unknown, at: string, names?: readonly string[]])[] {
+  const when = [step.when, `${at}.when`] as const
+  if (step.type === 'llm') return [when, [step.prompt, `${at}.prompt`], [step.system, `${at}.system`]]
+  if (step.type !== 'map') return [when, [step.config, `${at}.config`]]
+  const { over, step: part } = step.config
+  return [when, [over, `${at}.config.over`], [part, `${at}.config.step`, ['item', 'index']]]
 }
 
-/** The steps that end before a step begins: those that it depends on, and those that its tags name. */
-export function needsOf(step: Step): ReadonlySet<string> {
+/** Hands over every path that the tags of a step name. Others have their turn meanwhile. */
+async function eachTag(step: Step, at: string, seen: Seen): Promise<void> {
+  const turn = takingTurns()
+  for (const [what, where, names = []] of said(step, at))
+    for (const { nodes, at } of textsIn(what, where)) {
+      eachPath(nodes, { at, names }, seen)
+      await turn()
+    }
+}
+
+/**
+ * The steps that end before a step begins: those that it depends on, and those that its tags name. `seen` is handed all paths of tags
+ * on the way, below `at`.
+ */
+export async function needsOf(step: Step, at = '', seen: Seen = () => {}): Promise<ReadonlySet<string>> {
   const needs = new Set(step.depends_on)
-  eachTag(step, '', (path) => {
+  await eachTag(step, at, (path, place) => {
+    seen(path, place)
     const id = stepOf(path)
     if (id !== undefined) needs.add(id)
   })
   return needs
 }
 
-/** Refuses tags of names that are not there, dependencies on them, and circles; each with the path of the field. */
-export function checkReferences({ steps, output }: Definition): void {
+/** Rejects tags of names that are not there, dependencies on them, and circles; each with the path of the field. */
+export async function checkReferences({ steps, output }: Definition): Promise<void> {
   const ids = new Set(steps.map(({ id }) => id))
   const check: Seen = (path, { at, names }) => {
     const [first] = path
@@ -76,19 +82,23 @@ export function checkReferences({ steps, output }: Definition): void {
     if (fact !== undefined && !facts.includes(fact))
       throw wrong(at, `{{${tag}}}: a step has ${facts.join(', ')}, not ${fact}`)
   }
+  const needs = new Map<string, ReadonlySet<string>>()
   for (const [n, step] of steps.entries()) {
     const at = `steps.${n}`
     if (steps.findIndex(({ id }) => id === step.id) < n) throw wrong(`${at}.id`, `${step.id} is there twice`)
     for (const [m, id] of step.depends_on.entries())
       if (!ids.has(id)) throw wrong(`${at}.depends_on.${m}`, `there is no step ${id}`)
-    eachTag(step, at, check)
+    needs.set(step.id, await needsOf(step, at, check))
   }
-  for (const { nodes, at } of textsIn(output, 'output')) eachPath(nodes, { at, names: [] }, check)
-  checkCircles(steps)
+  const turn = takingTurns()
+  for (const { nodes, at } of textsIn(output, 'output')) {
+    eachPath(nodes, { at, names: [] }, check)
+    await turn()
+  }
+  checkCircles(steps, needs)
 }
 
-function checkCircles(steps: readonly Step[]): void {
-  const needs = new Map(steps.map((step) => [step.id, needsOf(step)]))
+function checkCircles(steps: readonly Step[], needs: ReadonlyMap<string, ReadonlySet<string>>): void {
   const done = new Set<string>()
   const visit = (id: string, way: readonly string[]): void => {
     if (done.has(id)) return

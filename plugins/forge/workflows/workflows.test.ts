@@ -108,10 +108,11 @@ describe('what cannot be saved is refused with its field', () => {
       [value('a', 1, { when: { value: 'x', op: 'matches', pattern: '(' } })],
       'steps.0.when.pattern',
     ],
+    ['text that is too long to be read', [value('a', `${' '.repeat(500_000)}{{x`)], 'steps', 413],
     ['too many steps', Array.from({ length: 21 }, (_, n) => value(`s${n}`, n)), 'steps'],
-  ])('%s', async (_, steps, param) => {
+  ])('%s', async (_, steps, param, status = 400) => {
     const sent = await save('bad', steps)
-    expect(refusal(sent)).toEqual([400, param, expect.any(String)])
+    expect(refusal(sent)).toEqual([status, param, expect.any(String)])
   })
 
   test('a tag of no step in the output, and a limit above that of the gateway', async () => {

@@ -1,4 +1,5 @@
 import { badRequest } from '#kernel'
+import { takingTurns } from '#kit'
 import type { Assertion } from '../runs/assertion.ts'
 import { checkPlan, type Means } from '../runs/check.ts'
 import type { Arm, Case, Plan } from '../runs/plan.ts'
@@ -25,9 +26,15 @@ export async function planOf(benchmark: Definition, means: Means): Promise<Plan>
     throw badRequest(`body models.${twice}: is there twice; give one an \`id\`.`, {
       param: `models.${twice}`,
     })
+  const cases: Case[] = []
+  const turn = takingTurns()
+  for (const [at, one] of prompts.entries()) {
+    await turn()
+    cases.push(caseOf(one, at, benchmark.judge))
+  }
   const plan: Plan = {
     arms,
-    cases: prompts.map((one, at) => caseOf(one, at, benchmark.judge)),
+    cases,
     assertions: [],
     repetitions: runs,
     design: 'all',

@@ -1,5 +1,5 @@
 import { badRequest, type Message, type ModelRequest } from '#kernel'
-import { Filling, instructionsAtStart, parseMustache } from '#kit'
+import { Filling, instructionsAtStart, type MustacheNode, parseMustache } from '#kit'
 import type { Prompt } from '../prompt.ts'
 import type { Arm, Case } from './plan.ts'
 
@@ -41,10 +41,19 @@ function valuesFor({ body }: Prompt, { variables = {}, prompt }: Case): Readonly
   return asksInput ? { input: prompt, ...variables } : variables
 }
 
+const known = new WeakMap<Arm, readonly MustacheNode[]>()
+
+/** The prompt of an arm, which is read once for all cases. */
+function nodesOf(arm: Arm, prompt: string): readonly MustacheNode[] {
+  const nodes = known.get(arm) ?? parseMustache(prompt, 'prompt')
+  known.set(arm, nodes)
+  return nodes
+}
+
 function saidIn(arm: Arm, { prompt, messages, variables }: Case, at: string): readonly Message[] {
   if (arm.prompt !== undefined) {
     const filling = new Filling({ input: prompt, ...variables }, () => false, variablesAt(at))
-    const content = filling.text(parseMustache(arm.prompt, 'prompt'))
+    const content = filling.text(nodesOf(arm, arm.prompt))
     if (filling.missing.size === 0) return [{ role: 'user', content }]
     const missing = [...filling.missing].slice(0, 10).join(', ')
     throw badRequest(`body ${variablesAt(at)}: the prompt of ${arm.id} needs ${missing}.`, {

@@ -1,5 +1,6 @@
 import { badRequest } from '#kernel'
-import { type Assertion, assertion } from './assertion.ts'
+import { isPattern } from '#kit'
+import { type Assertion, assertion, notPattern } from './assertion.ts'
 
 /** The field of an assertion that its one argument stands for. */
 const argumentOf: Readonly<Record<string, string>> = {
@@ -28,7 +29,10 @@ export function fromShortForm(
   const given =
     argument === undefined || field === undefined ? {} : isWhole ? argument : { [field]: argument }
   const { data, error } = assertion.safeParse({ type, ...(type === 'judge' && judge), ...given })
-  if (data) return data
+  if (data) {
+    if (data.type === 'regex' && !isPattern(data.pattern)) throw notPattern(`${at}_arg`)
+    return data
+  }
   const [issue] = error.issues
   const isType = issue?.path[0] === 'type'
   const param = isType ? at : `${at}_arg`

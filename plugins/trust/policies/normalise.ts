@@ -38,7 +38,7 @@ function checkPattern({ field, pattern }: PolicyRule, at: string): void {
   if (kindOf(field) === 'number') {
     if (!comparison(pattern)) throw bad(at, `${field} needs a comparison with a number, such as > 1000`)
   } else if (!(field === 'ip' && isIpRange(pattern)) && !isPattern(pattern))
-    throw bad(at, 'must be a regular expression in RE2 syntax')
+    throw bad(at, 'must be a regular expression in RE2 syntax that repeats no more than thousands of times')
 }
 
 /** What is redacted must be a text that is still there when all other rules are known to match. */
