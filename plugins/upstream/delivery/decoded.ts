@@ -10,7 +10,7 @@ import {
   UpstreamError,
   type WholeReply,
 } from '#kernel'
-import { EventRefused, isTooDeep } from '#kit'
+import { EventRefused, isTooDeep, takingTurns } from '#kit'
 import { protocolError } from '../kit/provider-facts.ts'
 import type { UpstreamAnswer } from '../transport/upstream-answer.ts'
 import type { ChunkSource } from './attempt-stream.ts'
@@ -71,6 +71,9 @@ export class DecodedChunks implements ChunkSource {
   readonly #answer: UpstreamAnswer
   readonly #reading: Reading
   #decoder: StreamDecoder | undefined
+  /** What is left of bytes that came together and were too many for one read. */
+  #rest: Buffer | undefined
+  #turn: ReturnType<typeof takingTurns> | undefined
   #failure: unknown
   #isRead = false
   #isLeft = false
@@ -80,11 +83,13 @@ export class DecodedChunks implements ChunkSource {
     this.#reading = reading
   }
 
-  /** A promise only while the bytes are not there yet. */
+  /** A promise only while the bytes are not there yet, or where others have a turn. */
   read(): Awaitable<readonly Chunk[] | undefined> {
     try {
       while (!this.#isRead && this.#failure === undefined) {
-        const bytes = this.#answer.read()
+        const turn = this.#rest && this.#turn?.()
+        if (turn) return turn.then(this.#readOn)
+        const bytes = this.#rest ? [this.#rest] : this.#answer.read()
         if (bytes instanceof Promise) return bytes.then(this.#goOn, this.#break)
         const chunks = this.#decoded(bytes)
         if (chunks.length > 0) return chunks
@@ -100,9 +105,12 @@ export class DecodedChunks implements ChunkSource {
   leave(): void {
     this.#isLeft = true
     this.#isRead = true
+    this.#rest = undefined
     this.#failure = undefined
     this.#answer.cancel()
   }
+
+  readonly #readOn = (): Awaitable<readonly Chunk[] | undefined> => (this.#isLeft ? undefined : this.read())
 
   readonly #goOn = (bytes: readonly Buffer[] | undefined): Awaitable<readonly Chunk[] | undefined> => {
     if (this.#isLeft) return undefined
@@ -124,15 +132,30 @@ export class DecodedChunks implements ChunkSource {
     const chunks: Chunk[] = []
     this.#isRead = bytes === undefined
     // A provider sends each event as a piece of its own; together those that are alike are one chunk.
-    const give = () => (bytes === undefined ? decoder.end() : decoder.push(joined(bytes)))
+    const give = () => (bytes === undefined ? decoder.end() : decoder.push(this.#first(joined(bytes))))
     this.#failure = failureOf(give, chunks, this.#reading)
     if (decoder.isOver && this.#failure === undefined) {
       this.#isRead = true
+      this.#rest = undefined
       this.#answer.finish()
     }
     return chunks
   }
+
+  /** As many of these bytes as are read at once; the others are left for the next read. */
+  #first(bytes: Buffer): Buffer {
+    if (bytes.length <= atOnce) {
+      this.#rest = undefined
+      return bytes
+    }
+    if (!this.#rest) this.#turn = takingTurns()
+    this.#rest = bytes.subarray(atOnce)
+    return bytes.subarray(0, atOnce)
+  }
 }
+
+/** Bytes that are read and pass all filters without a turn for other work: they may be thousands of events. */
+const atOnce = 16 * 1024
 
 const joined = (parts: readonly Buffer[]): Buffer => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
 
