@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { runs } from '../../../../test/suite/runs.ts'
 import { CallIds } from './calls.ts'
 import { messagesOf } from './contents.ts'
-import { OpenCalls } from './open-calls.ts'
 
 const id = fc.constantFrom(undefined, '', 'a', 'b')
 const name = fc.constantFrom('f', 'g')
@@ -54,25 +53,4 @@ test('very many events of a model become one message, without a copy of all part
   const messages = messagesOf(contents, undefined, () => {})
   expect(messages).toHaveLength(1)
   expect(messages[0]!.content).toHaveLength(many)
-})
-
-test('arguments are parsed when they are there, not at each of their pieces', ({ onTestFinished }) => {
-  const { parse } = JSON
-  let parsed = 0
-  JSON.parse = (...about: Parameters<typeof parse>) => {
-    parsed += 1
-    return parse(...about)
-  }
-  onTestFinished(() => {
-    JSON.parse = parse
-  })
-  const calls = new OpenCalls()
-  const json = '{"a": "}\\"} [", "b": [{}, 1]} '
-  calls.add({ index: 0, id: 'c', function: { name: 'f' } })
-  for (const piece of json) {
-    expect(calls.take()).toEqual([])
-    calls.add({ index: 0, function: { arguments: piece } })
-    if (piece === '}' && calls.take().length > 0) break
-  }
-  expect(parsed).toBe(1)
 })
