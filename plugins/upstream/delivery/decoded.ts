@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import {
   type Awaitable,
   type Call,
@@ -10,7 +11,7 @@ import {
   UpstreamError,
   type WholeReply,
 } from '#kernel'
-import { EventRefused, isTooDeep, takingTurns } from '#kit'
+import { EventRefused, isTooDeep } from '#kit'
 import { protocolError } from '../kit/provider-facts.ts'
 import type { UpstreamAnswer } from '../transport/upstream-answer.ts'
 import type { ChunkSource } from './attempt-stream.ts'
@@ -73,7 +74,6 @@ export class DecodedChunks implements ChunkSource {
   #decoder: StreamDecoder | undefined
   /** What is left of bytes that came together and were too many for one read. */
   #rest: Buffer | undefined
-  #turn: ReturnType<typeof takingTurns> | undefined
   #failure: unknown
   #isRead = false
   #isLeft = false
@@ -87,9 +87,8 @@ export class DecodedChunks implements ChunkSource {
   read(): Awaitable<readonly Chunk[] | undefined> {
     try {
       while (!this.#isRead && this.#failure === undefined) {
-        const turn = this.#rest && this.#turn?.()
-        if (turn) return turn.then(this.#readOn)
-        const bytes = this.#rest ? [this.#rest] : this.#answer.read()
+        if (this.#rest) return breathe().then(this.#readOn)
+        const bytes = this.#answer.read()
         if (bytes instanceof Promise) return bytes.then(this.#goOn, this.#break)
         const chunks = this.#decoded(bytes)
         if (chunks.length > 0) return chunks
@@ -110,7 +109,7 @@ export class DecodedChunks implements ChunkSource {
     this.#answer.cancel()
   }
 
-  readonly #readOn = (): Awaitable<readonly Chunk[] | undefined> => (this.#isLeft ? undefined : this.read())
+  readonly #readOn = (): Awaitable<readonly Chunk[] | undefined> => this.#goOn(this.#rest && [this.#rest])
 
   readonly #goOn = (bytes: readonly Buffer[] | undefined): Awaitable<readonly Chunk[] | undefined> => {
     if (this.#isLeft) return undefined
@@ -148,13 +147,12 @@ export class DecodedChunks implements ChunkSource {
       this.#rest = undefined
       return bytes
     }
-    if (!this.#rest) this.#turn = takingTurns()
     this.#rest = bytes.subarray(atOnce)
     return bytes.subarray(0, atOnce)
   }
 }
 
-/** Bytes that are read and pass all filters without a turn for other work: they may be thousands of events. */
+/** Bytes that are read and pass all filters without a turn for other streams and calls: they may be hundreds of events. */
 const atOnce = 16 * 1024
 
 const joined = (parts: readonly Buffer[]): Buffer => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
