@@ -43,6 +43,8 @@ export class ChoiceTexts {
   readonly #detectors: readonly Detector[]
   readonly #lanes = new Map<string, Lane>()
   readonly #steps: Step[] = []
+  /** The texts that grew last: of all others, what is held leaves with the steps before. */
+  #latest: ReadonlySet<Lane> = new Set()
   /** Characters of all texts so far. */
   #said = 0
   #closed = false
@@ -53,7 +55,7 @@ export class ChoiceTexts {
   }
 
   add(chunk: Chunk, choice?: ChoiceDelta): void {
-    const held = this.#held()
+    const held = heldOf(this.#latest)
     const parts: Part[] = []
     const searched =
       choice &&
@@ -69,6 +71,7 @@ export class ChoiceTexts {
         return text
       })
     for (const { lane } of parts) lane.at = this.#said
+    if (parts.length > 0) this.#latest = new Set(parts.map(({ lane }) => lane))
     const owed = held.filter(({ lane }) => !isAlike(parts) || parts.every((part) => part.lane !== lane))
     this.#steps.push({ chunk, choice: searched, parts, owed })
     if (choice?.finish_reason) this.close()
@@ -89,7 +92,7 @@ export class ChoiceTexts {
       const choice = step.choice && written(step.choice, step.parts)
       if (choice || !step.choice) yield { chunk, choice }
     }
-    if (this.#closed) yield* this.#rest(this.#held())
+    if (this.#closed) yield* this.#rest(heldOf(this.#lanes.values()))
   }
 
   /**
@@ -115,12 +118,6 @@ export class ChoiceTexts {
     }
   }
 
-  #held(): Part[] {
-    return Array.from(this.#lanes.values(), (lane) => ({ lane, text: '', end: lane.window.came })).filter(
-      ({ lane }) => lane.window.holds,
-    )
-  }
-
   #lane(name: string, kind: TextLocation['kind'], wrap: Lane['wrap']): Lane {
     const known = this.#lanes.get(name)
     if (known) return known
@@ -134,6 +131,9 @@ export class ChoiceTexts {
     return new Window(this.#detectors, this.#detectors[0]!.placeOf(lane, place))
   }
 }
+
+const heldOf = (lanes: Iterable<Lane>): Part[] =>
+  [...lanes].flatMap((lane) => (lane.window.holds ? { lane, text: '', end: lane.window.came } : []))
 
 /** A choice with what may leave of its texts; the same object when that is all of them, undefined when nothing is left of it. */
 function written(choice: ChoiceDelta, parts: readonly Part[]): ChoiceDelta | undefined {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { Assembler } from '../../kit/canonical/assemble.ts'
 import { Chunk } from '../../kit/canonical/chunk.ts'
 import type { Choice, ChoiceDelta, Completion, Message } from '../../kit/canonical/forms.ts'
@@ -12,6 +12,7 @@ import { redactReply } from '../chain/redact.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
 import type { Detection } from './detect.ts'
 import { Redaction } from './redaction.ts'
+import { Window } from './window.ts'
 
 const key = detectionOf([{ pattern: /k\d{3,5}(?!\d)/, replacement: '[key]' }], { reach: 7, context: 0 })
 const mail = detectionOf([{ pattern: /[ab]@[ab]{1,3}/, replacement: '"mail"' }], { reach: 6 })
@@ -643,3 +644,26 @@ describe('a chunk with a long text', () => {
     },
   )
 })
+
+test.each([both, patient])(
+  'thousands of tool calls are not all looked at for each of their chunks',
+  async (...detections) => {
+    const holds = vi.spyOn(Window.prototype, 'holds', 'get')
+    const calls = 2000
+    const part = (index: number, args: string): Chunk =>
+      chunkOf({
+        index: 0,
+        delta: { tool_calls: [{ index, function: { arguments: args } }] },
+        finish_reason: null,
+      })
+    const chunks = [
+      ...Array.from({ length: calls }, (_, i) => part(i, '{"to":"k1')),
+      ...Array.from({ length: calls }, (_, i) => part(i, '23 k"}')),
+      chunkOf({ index: 0, delta: {}, finish_reason: 'tool_calls' }),
+    ]
+    const { message } = assembled(await redactedStream(chunks, detections)).choices![0]!
+    expect(message?.tool_calls).toHaveLength(calls)
+    expect(holds.mock.calls.length).toBeLessThan(4 * chunks.length)
+    holds.mockRestore()
+  },
+)

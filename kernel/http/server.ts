@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { badRequest, draining, type GatewayError } from '../../kit/errors.ts'
+import { oneByOne } from '../../kit/http/one-by-one.ts'
 import { contain, tellContained } from '../../kit/work/contain.ts'
 import type { Generation } from '../plugin/generation.ts'
 import { refuse } from './early-answer.ts'
@@ -129,7 +130,7 @@ export function serve(
       connectionsCheckingInterval: Math.min(lookMs, requestTimeout),
       requireHostHeader: false,
     },
-    take,
+    oneByOne(take),
   )
   server.on(
     'checkExpectation',

@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { type Chunk, finishChunk } from '../../kit/canonical/chunk.ts'
 import type { FinishReason } from '../../kit/canonical/forms.ts'
 import { ClientGone, type GatewayError } from '../../kit/errors.ts'
+import { roomOf } from '../../kit/http/room-of.ts'
+import { mostTogether, partsOf } from '../../kit/streams/parts-of-batch.ts'
 import type { Cancel } from '../../kit/work/cancel.ts'
 import type { StreamEncoder } from '../call/wire.ts'
 import { toGatewayError } from '../to-gateway-error.ts'
@@ -43,7 +45,7 @@ export class StreamedAnswer {
       for await (const batch of batches) {
         cancel.check()
         last = batch
-        const room = this.#write(batch)
+        const room = batch.length > mostTogether ? this.#inParts(batch, cancel) : this.#write(batch)
         if (room) await room
       }
       cancel.check()
@@ -56,6 +58,11 @@ export class StreamedAnswer {
     this.#res.end(this.#encoder.end())
   }
 
+  /** Writes what a module has let go at once, with turns for other work. */
+  async #inParts(batch: readonly Chunk[], cancel: Cancel): Promise<void> {
+    for await (const part of partsOf(batch, cancel)) await this.#write(part)
+  }
+
   #write(batch: readonly Chunk[]): void | Promise<void> {
     const bytes = this.#encoder.chunks(batch)
     const hasRoom = this.#send(bytes)
@@ -64,7 +71,7 @@ export class StreamedAnswer {
       for (const choice of seen?.choices ?? [])
         if (choice.finish_reason) this.finishReason = choice.finish_reason
     }
-    if (!hasRoom) return waitForRoom(this.#res)
+    if (!hasRoom) return roomOf(this.#res)
   }
 
   /** Sends bytes at once, with the head before the first: left alone, Node waits until all else that is due has run. */
@@ -87,17 +94,4 @@ export class StreamedAnswer {
     this.#res.write(cut)
     this.#res.end(this.#encoder.fail(this.#show(error), requestId))
   }
-}
-
-/** Waits until a slow client has room again, or is gone. */
-function waitForRoom(res: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      res.off('drain', done)
-      res.off('close', done)
-      resolve()
-    }
-    res.once('drain', done)
-    res.once('close', done)
-  })
 }

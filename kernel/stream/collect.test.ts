@@ -1,4 +1,6 @@
+import { setImmediate as aTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import type { Chunk } from '../../kit/canonical/chunk.ts'
 import { toChunks } from '../../kit/canonical/chunks.ts'
 import { callWith } from '../../test/chain.ts'
 import { type StreamReply, WholeReply } from '../call/reply.ts'
@@ -29,4 +31,28 @@ test('a stream of an answer comes chunk by chunk', async () => {
   const { chunks } = replyWith(callWith({ stream: true }), body) as StreamReply
   for await (const batch of chunks) batches.push(batch.length)
   expect(batches).toEqual(toChunks(body).map(() => 1))
+})
+
+test('a long one takes turns and comes in parts that say the same', async () => {
+  const content = 'word '.repeat(200_000)
+  const long = { ...body, choices: [{ ...body.choices[0], message: { ...message, content } }] }
+  let turns = 0
+  let isOver = false
+  const counted = (async () => {
+    for (; !isOver; turns += 1) await aTurn()
+  })()
+  const { chunks } = replyWith(callWith({ stream: true }), long) as StreamReply
+  const batches: number[] = []
+  const given: Chunk[] = []
+  for await (const batch of chunks) {
+    batches.push(batch.length)
+    given.push(...batch)
+    const until = performance.now() + 1
+    while (performance.now() < until);
+  }
+  isOver = true
+  await counted
+  expect(given.map(({ data }) => data)).toEqual(toChunks(long).map(({ data }) => data))
+  expect(Math.max(...batches)).toBe(64)
+  expect(turns).toBeGreaterThanOrEqual(10)
 })

@@ -1,6 +1,6 @@
 import { Assembler } from '../../kit/canonical/assemble.ts'
 import type { Chunk } from '../../kit/canonical/chunk.ts'
-import { toChunks } from '../../kit/canonical/chunks.ts'
+import { streamed } from '../../kit/canonical/chunks.ts'
 import type { Completion } from '../../kit/canonical/forms.ts'
 import type { Call } from '../call/call.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
@@ -22,9 +22,5 @@ export function assembled(chunks: Iterable<Chunk>): Completion {
 
 /** An answer in the form the call asked for: streamed as a provider would have, or whole. */
 export function replyWith(call: Call, body: Completion): Reply {
-  return call.stream ? new StreamReply('', batchesOf(toChunks(body))) : WholeReply.of(body)
-}
-
-async function* batchesOf(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
-  for (const chunk of chunks) yield [chunk]
+  return call.stream ? new StreamReply('', streamed(body)) : WholeReply.of(body)
 }

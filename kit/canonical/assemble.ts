@@ -8,7 +8,7 @@ import type {
   ToolCall,
   WireUsage,
 } from './forms.ts'
-import { joinLogprobs, type LogprobLists } from './logprobs.ts'
+import { copyLogprobs, joinLogprobs, type LogprobLists } from './logprobs.ts'
 
 type Open<T> = { -readonly [K in keyof T]: T[K] }
 type Fields = Record<string, unknown>
@@ -133,7 +133,7 @@ function finished({ choice, message, tools, logprobs }: Draft): Choice {
     finish_reason: choice.finish_reason ?? null,
     ...(text !== undefined && { text }),
     ...(message && { message: finishedMessage(message, calls) }),
-    ...(logprobs && { logprobs }),
+    ...(logprobs && { logprobs: copyLogprobs(logprobs) }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { takingTurns } from '../work/turns.ts'
 import { Chunk } from './chunk.ts'
 import type { ChoiceDelta, Completion, Delta, Message, ToolCall, ToolCallDelta } from './forms.ts'
 
@@ -6,21 +7,41 @@ import type { ChoiceDelta, Completion, Delta, Message, ToolCall, ToolCallDelta }
  * own. Texts are cut into pieces of about `pieceLength` characters.
  */
 export function toChunks(body: Completion, pieceLength = 80): Chunk[] {
+  return [...eachChunk(body, pieceLength)]
+}
+
+/** Chunks that come one by one. Of longer answers so many come together: each write to a client costs as much as several of them. */
+const mostAlone = 64
+
+/** The same chunks as a stream, with turns for other work. */
+export async function* streamed(body: Completion): AsyncGenerator<readonly Chunk[]> {
+  const turn = takingTurns()
+  let batch: Chunk[] = []
+  let count = 0
+  for (const chunk of eachChunk(body, 80)) {
+    batch.push(chunk)
+    count += 1
+    if (count > mostAlone && batch.length < mostAlone) continue
+    yield batch
+    batch = []
+    await turn()
+  }
+  if (batch.length > 0) yield batch
+}
+
+function* eachChunk(body: Completion, pieceLength: number): Generator<Chunk> {
   const legacy = body.object === 'text_completion'
   const { choices = [], usage, ...head } = body
   const base = { ...head, object: legacy ? 'text_completion' : 'chat.completion.chunk' }
-  const chunks: Chunk[] = []
   for (const { message, text, finish_reason, ...choice } of choices) {
     const { index } = choice
-    const emit = (part: Omit<ChoiceDelta, 'index'>): void => {
-      chunks.push(Chunk.of({ ...base, choices: [{ index, finish_reason: null, ...part }] }))
-    }
-    if (legacy) for (const piece of pieces(text ?? '', pieceLength)) emit({ text: piece })
-    else for (const delta of deltas(message ?? { role: 'assistant' }, pieceLength)) emit({ delta })
-    emit({ ...choice, ...(legacy ? { text: '' } : { delta: {} }), finish_reason })
+    const chunkOf = (part: Omit<ChoiceDelta, 'index'>): Chunk =>
+      Chunk.of({ ...base, choices: [{ index, finish_reason: null, ...part }] })
+    if (legacy) for (const piece of pieces(text ?? '', pieceLength)) yield chunkOf({ text: piece })
+    else for (const delta of deltas(message ?? { role: 'assistant' }, pieceLength)) yield chunkOf({ delta })
+    yield chunkOf({ ...choice, ...(legacy ? { text: '' } : { delta: {} }), finish_reason })
   }
-  if (usage) chunks.push(Chunk.of({ ...base, choices: [], usage }))
-  return chunks
+  if (usage) yield Chunk.of({ ...base, choices: [], usage })
 }
 
 /** A model's thoughts come before its words. */

@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseChunk } from './parse.ts'
+import { runs } from '../../test/suite/runs.ts'
+import { dataOf, parseChunk } from './parse.ts'
 
 const parsed = (data: unknown) => parseChunk(`data: ${JSON.stringify(data)}\n\n`)
 const chunk = (...choices: unknown[]) => ({ id: 'c1', choices })
@@ -47,5 +49,32 @@ test.each([
 test('what is not JSON is refused with the reason', () => {
   expect(() => parseChunk('data: {"choices":\n\n')).toThrow(
     expect.objectContaining({ code: 'provider_error', cause: expect.any(SyntaxError) }),
+  )
+})
+
+test('the data lines of an event are joined, whatever ends its lines and whatever else is in it', () => {
+  const line = fc.constantFrom(
+    'data: a',
+    'data:b',
+    'data:',
+    'data',
+    'data:  c',
+    ': data: d',
+    'event: e',
+    '',
+    'é\u2028data: f',
+  )
+  const ending = fc.constantFrom('\n', '\r\n')
+  fc.assert(
+    fc.property(fc.array(fc.tuple(line, ending), { maxLength: 8 }), fc.boolean(), (lines, isCut) => {
+      const text = lines.map(([said, end]) => said + end).join('')
+      const data = lines.flatMap(([said]) =>
+        said.startsWith('data:') ? said.slice(5).replace(/^ /, '') : [],
+      )
+      const shown = dataOf(isCut ? text.replace(/[\r\n]+$/, '') : text)
+      // Space behind the one line of an event that is written as nearly all are means nothing to JSON.
+      expect(shown.trimEnd()).toBe(data.join('\n').trimEnd())
+    }),
+    runs(500),
   )
 })

@@ -28,9 +28,22 @@ export function isSound({ choices }: CompletionChunk): boolean {
 /** The value of an event's `data:` lines, joined as the SSE standard says. */
 export function dataOf(text: string): string {
   if (text.startsWith('data: ') && text.indexOf('\n') >= text.length - 2) return text.slice(6).trimEnd()
-  return text
-    .split(/\r\n|\n|\r/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(line.charCodeAt(5) === 32 ? 6 : 5))
-    .join('\n')
+  let value: string | undefined
+  for (let at = 0; at < text.length; ) {
+    const end = lineEnd(text, at)
+    if (text.startsWith('data:', at)) {
+      const data = text.slice(text.charCodeAt(at + 5) === 32 ? at + 6 : at + 5, end)
+      value = value === undefined ? data : `${value}\n${data}`
+    }
+    at = end + 1
+  }
+  return value ?? ''
 }
+
+/** Where the line ends that begins here: at its line feed or carriage return, or with the text. */
+function lineEnd(text: string, at: number): number {
+  lineBreak.lastIndex = at
+  return lineBreak.test(text) ? lineBreak.lastIndex - 1 : text.length
+}
+
+const lineBreak = /[\r\n]/g

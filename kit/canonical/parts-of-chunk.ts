@@ -30,7 +30,7 @@ async function passInTurns(parts: readonly Chunk[], pass: (part: Chunk) => void)
  */
 function partsOf(chunk: Chunk): Chunk[] | undefined {
   if (!mayBeLong(chunk)) return undefined
-  const { choices, usage, ...envelope } = chunk.data
+  const { choices } = chunk.data
   if (choices.some(({ logprobs }) => logprobs)) return undefined
   const rest: ChoiceDelta[] = []
   const first = choices.map((choice) => {
@@ -45,6 +45,7 @@ function partsOf(chunk: Chunk): Chunk[] | undefined {
     return { ...cut, finish_reason: null }
   })
   if (rest.length === 0) return undefined
+  const { choices: _, usage, ...envelope } = chunk.data
   const chunkOf = (some: readonly ChoiceDelta[], more?: Partial<CompletionChunk>): Chunk =>
     Chunk.of({ ...envelope, choices: some, ...more })
   return [

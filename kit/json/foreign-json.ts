@@ -6,6 +6,18 @@ import { findExcess, type JsonBounds } from './json-bounds.ts'
  */
 const foreign: JsonBounds = { depth: 1_000, nodes: Number.POSITIVE_INFINITY }
 
+/**
+ * The bounds of one event of a stream. It is read and passes all filters without a turn for other work, and some thousands of
+ * tokens with all of their alternatives have fewer values.
+ */
+const ofEvent: JsonBounds = { ...foreign, nodes: 250_000 }
+
+/** What is wrong with an event of a provider that goes further than any that is sent in good faith; undefined for others. */
+export function excessOfEvent(json: Uint8Array): string | undefined {
+  const excess = findExcess(json, ofEvent)
+  return excess && `an event ${excess === 'depth' ? 'that is nested too deeply' : 'of too many values'}`
+}
+
 /** Whether JSON of a provider lies deeper than anything that it says in good faith. */
 export const isTooDeep = (json: Uint8Array): boolean => findExcess(json, foreign) !== undefined
 

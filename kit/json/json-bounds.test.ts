@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isTooDeep } from './foreign-json.ts'
+import { excessOfEvent, isTooDeep } from './foreign-json.ts'
 import { findExcess } from './json-bounds.ts'
 
 const bytes = (value: unknown, indent?: number): Buffer => Buffer.from(JSON.stringify(value, null, indent))
@@ -56,4 +56,11 @@ test('answers of providers may have a thousand levels', () => {
   expect(isTooDeep(nested(1_000))).toBe(false)
   expect(isTooDeep(nested(1_001))).toBe(true)
   expect(isTooDeep(bytes({ text: '['.repeat(100_000) }))).toBe(false)
+})
+
+test('an event of a stream may have a quarter of a million values, and an answer any number', () => {
+  const list = (values: number): Buffer => Buffer.from(`[${'0,'.repeat(values - 2)}0]`)
+  expect(excessOfEvent(list(250_000))).toBeUndefined()
+  expect(excessOfEvent(list(250_001))).toBe('an event of too many values')
+  expect(isTooDeep(list(250_001))).toBe(false)
 })

@@ -60,6 +60,7 @@ describe('a template', () => {
     ['ends its choice', event('a').replace('"delta"', '"finish_reason":"stop","delta"')],
     ['reports usage', event('a').replace('{"choices"', '{"usage":{"total_tokens":1},"choices"')],
     ['has two choices', event('a').replace('}]}', '},{"index":1,"delta":{"content":"b"}}]}')],
+    ['is very long', event('a'.repeat(40_000))],
     ['calls a tool', event('a').replace('"delta":{', '"delta":{"tool_calls":[{"index":0}],')],
   ])('is made of no event that %s', (_, text) => {
     expect(EventTemplate.of(text)).toBeUndefined()

@@ -10,6 +10,9 @@ const growing = ['content', 'reasoning_content', 'reasoning'] as const
 /** Random text that OpenAI puts into each event, so that its length tells nothing. */
 const padded = 'obfuscation'
 
+/** Events that are longer do not come by the hundreds, and to look for their shape takes as long as to parse them. */
+const longest = 32 * 1024
+
 /** The shape of events that add to one text of one choice, and what they mean: neighbours mean what one with all of their texts would. */
 export class EventTemplate implements EventForm {
   readonly #shape: EventShape
@@ -25,10 +28,11 @@ export class EventTemplate implements EventForm {
   }
 
   /**
-   * The template of an event, as it is written and what it means; undefined for one that tells more than a growing text, or is
-   * no JSON.
+   * The template of an event, as it is written and what it means; undefined for one that tells more than a growing text, is
+   * very long, or is no JSON.
    */
   static of(event: string, known?: CompletionChunk): EventTemplate | undefined {
+    if (event.length > longest) return undefined
     const data = known ?? readable(() => parseChunk(event))
     const field = data && growingField(data)
     if (!data || field === undefined) return undefined

@@ -1,11 +1,11 @@
 import { dataOf } from '../canonical/parse.ts'
-import { isTooDeep } from '../json/foreign-json.ts'
+import { excessOfEvent } from '../json/foreign-json.ts'
 
 const LF = 10
 const CR = 13
 const empty = Buffer.alloc(0)
 
-/** An event that is longer, or lies deeper, than any that is sent in good faith: a provider's failure. */
+/** An event that is longer, lies deeper or has more values than any that is sent in good faith: a provider's failure. */
 export class EventRefused extends RangeError {}
 
 /** Tells events of one form by how they are written, each byte a character. */
@@ -26,8 +26,8 @@ const longStart = 4096
 /**
  * Cuts a byte stream into server-sent events, wherever the chunks of it are cut. Events keep their bytes, blank line included,
  * so that they can be passed on untouched. Lines end with LF or CR LF; no provider sends the lone CR that the standard also
- * allows. An event over `maxBytes`, or one that is nested too deeply, is an EventRefused, after the events before it were
- * given.
+ * allows. An event over `maxBytes`, or one that is nested too deeply or has too many values, is an EventRefused, after the
+ * events before it were given.
  */
 export class EventSplitter {
   /** Holds the event that is not complete, from `#start` to `#end`; room behind it is for what comes. */
@@ -119,8 +119,9 @@ export class EventSplitter {
   }
 
   #sound(event: Buffer): Buffer | undefined {
-    if (!isTooDeep(event)) return event
-    this.#refused = new EventRefused('an event that is nested too deeply')
+    const excess = excessOfEvent(event)
+    if (excess === undefined) return event
+    this.#refused = new EventRefused(excess)
     return undefined
   }
 

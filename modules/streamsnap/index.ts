@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineModule } from '#kernel'
-import { Snapshot } from './snapshot.ts'
+import { Snapshot, snapshotRoom } from './snapshot.ts'
 
 export default defineModule({
   settings: z.strictObject({
@@ -11,11 +11,12 @@ export default defineModule({
     max_bytes: z.int().min(1024).max(268_435_456).default(4_194_304).meta({
       title: 'Largest stream',
       description:
-        'Bytes of a stream that are kept until its end. The rebuilt answer of a longer stream is truncated.',
+        'Bytes of a stream that are kept until its end. The rebuilt answer of a longer stream is truncated. Of streams over 256 KB, 16 times as many are kept together; with more of them, the answer of the one that was so long first is not rebuilt.',
     }),
   }),
 
   setup({ settings, slot }) {
+    const room = snapshotRoom(settings.max_bytes)
     const watched = slot<{ snapshot?: Snapshot }>(() => ({}))
     return {
       stream(call) {
@@ -23,6 +24,7 @@ export default defineModule({
           maxBytes: settings.max_bytes,
           storeTimings: settings.store_chunks,
           started: call.trace.started,
+          room,
         })
         watched(call).snapshot = snapshot
         call.trace.body = () => snapshot.completion()
@@ -30,7 +32,9 @@ export default defineModule({
       },
       settled({ usage, ending }, call) {
         const { snapshot } = watched(call)
-        if (snapshot) call.trace.facts.stream = snapshot.facts(usage.output, ending === 'client_abort')
+        if (!snapshot) return
+        snapshot.leave()
+        call.trace.facts.stream = snapshot.facts(usage.output, ending === 'client_abort')
       },
     }
   },

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Chunk, type CompletionChunk } from '#kernel'
-import { Assembler, EventSplitter, encodeEvent } from '#kit'
+import { Assembler, EventSplitter, encodeEvent, joinChunks } from '#kit'
 import { runs } from '../../test/suite/runs.ts'
 import { KeptStream } from './kept-stream.ts'
 
@@ -47,6 +47,23 @@ test('events that cannot be read are left out, alone and among others that came 
   kept.add(Chunk.unread(Buffer.concat(together.map((event) => Buffer.from(event))), apart, 3))
   expect(kept.completion()?.choices).toMatchObject([{ message: { content: 'abc' } }])
   expect(kept.completion()?.choices).toMatchObject([{ message: { content: 'abc' } }])
+})
+
+test('of a long stream only the last events wait to be read until its end', () => {
+  let read = 0
+  const counting: typeof apart = {
+    read: (events) => {
+      const all = new EventSplitter().push(events)
+      read += all.length
+      return joinChunks(all.map((event) => Chunk.fromBytes(event).data))
+    },
+  }
+  const kept = new KeptStream()
+  const event = Buffer.from(encodeEvent(choiceOf({ content: 'a' })))
+  for (let i = 0; i < 5000; i += 1) kept.add(Chunk.unread(event, counting))
+  expect(read).toBeGreaterThanOrEqual(4000)
+  expect(kept.completion()?.choices).toMatchObject([{ message: { content: 'a'.repeat(5000) } }])
+  expect(read).toBe(5000)
 })
 
 /** Reads events one by one only. */

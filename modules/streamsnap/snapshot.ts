@@ -1,4 +1,5 @@
 import type { Chunk, Completion, Filter, Out } from '#kernel'
+import { SharedRoom } from '#kit'
 import { KeptStream } from './kept-stream.ts'
 
 /** Estimated size of a chunk that has no bytes. */
@@ -15,7 +16,7 @@ export interface StreamFacts {
   readonly longest_gap_ms: number
   /** The client left before the end. */
   readonly client_left: boolean
-  /** The stream was larger than is kept; the rebuilt answer ends early. */
+  /** The stream was larger than is kept: the rebuilt answer ends early, or is missing. */
   readonly truncated: boolean
   /** When each chunk came, counted from the call's start. */
   readonly chunk_ms?: readonly number[]
@@ -26,12 +27,21 @@ interface Options {
   readonly storeTimings: boolean
   /** When the call began, on the monotonic clock. */
   readonly started: number
+  /** The room that this stream shares with others while it is kept. */
+  readonly room: SnapshotRoom
 }
+
+/** The room of streams that are kept; of many long ones together, the one that was long first is kept no more. */
+export type SnapshotRoom = SharedRoom<Snapshot>
+
+/** The room for streams of which each may have so many bytes; short ones always have theirs. */
+export const snapshotRoom = (maxBytes: number): SnapshotRoom =>
+  new SharedRoom({ most: 16 * maxBytes, free: 256 * 1024, evict: (snapshot) => snapshot.giveUp() })
 
 /** Watches a stream: chunks pass as they are. The answer is put together when it is first read. */
 export class Snapshot implements Filter {
   readonly #options: Options
-  readonly #kept = new KeptStream()
+  #kept: KeptStream | undefined = new KeptStream()
   readonly #timings: number[] | undefined
   #chunks = 0
   #bytes = 0
@@ -53,9 +63,26 @@ export class Snapshot implements Filter {
     this.#chunks += chunk.events
     this.#bytes += chunk.raw?.length ?? unknownBytes
     if (this.#bytes > this.#options.maxBytes) this.#truncated = true
-    else this.#kept.add(chunk)
+    else this.#keep(chunk)
     if (this.#timings) this.#time(chunk.events, rounded(now - this.#options.started))
     out.emit(chunk)
+  }
+
+  /** Gives its part of the room to others, and keeps nothing of the stream any more. */
+  giveUp(): void {
+    this.#kept = undefined
+    this.#truncated = true
+  }
+
+  /** It has been recorded. */
+  leave(): void {
+    this.#options.room.leave(this)
+  }
+
+  #keep(chunk: Chunk): void {
+    if (!this.#kept) return
+    this.#kept.add(chunk)
+    this.#options.room.hold(this, this.#bytes)
   }
 
   #time(events: number, ms: number): void {
@@ -63,9 +90,9 @@ export class Snapshot implements Filter {
     for (let n = 0; n < events && timings.length < mostTimings; n += 1) timings.push(ms)
   }
 
-  /** The answer as far as it was kept; undefined when nothing came. */
+  /** The answer as far as it was kept; undefined when nothing came, or nothing was kept. */
   completion(): Completion | undefined {
-    return this.#kept.completion()
+    return this.#kept?.completion()
   }
 
   /** How the stream went. */

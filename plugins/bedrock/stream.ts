@@ -1,5 +1,5 @@
 import { Chunk, type StreamDecoder, type Target } from '#kernel'
-import { isTooDeep } from '#kit'
+import { excessOfEvent } from '#kit'
 import { jsonObject, protocolError } from '#provider'
 import { exceptionError } from './errors.ts'
 import { Translation } from './events.ts'
@@ -71,7 +71,8 @@ export class ConverseDecoder implements StreamDecoder {
 
   #parsed(payload: Buffer): EventPayload {
     if (payload.length === 0) return {}
-    if (isTooDeep(payload)) throw this.#broken('sent an event that is nested too deeply')
+    const excess = excessOfEvent(payload)
+    if (excess) throw this.#broken(`sent ${excess}`)
     return jsonObject(payload, this.#target, 'sent an event that is')
   }
 

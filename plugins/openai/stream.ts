@@ -24,8 +24,8 @@ const tellingCalls = /"(?:(?:usage|finish_reason)"[ :]*[^ :n]|error"|tool_calls"
 type Usage = CompletionChunk['usage']
 
 /** Usage in a place of the provider's own, or with the choice that it ends. */
-function usageElsewhere({ choices, ...data }: CompletionChunk, { usage_at: at }: Quirks): Usage {
-  const holder = at === undefined ? choices[0] : data[at]
+function usageElsewhere(data: CompletionChunk, { usage_at: at }: Quirks): Usage {
+  const holder = at === undefined ? data.choices[0] : data[at]
   return (holder as { readonly usage?: Usage } | null | undefined)?.usage
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import {
   type Awaitable,
   type Call,
@@ -71,6 +72,8 @@ export class DecodedChunks implements ChunkSource {
   readonly #answer: UpstreamAnswer
   readonly #reading: Reading
   #decoder: StreamDecoder | undefined
+  /** What is left of bytes that came together and were too many for one read. */
+  #rest: Buffer | undefined
   #failure: unknown
   #isRead = false
   #isLeft = false
@@ -80,10 +83,11 @@ export class DecodedChunks implements ChunkSource {
     this.#reading = reading
   }
 
-  /** A promise only while the bytes are not there yet. */
+  /** A promise only while the bytes are not there yet, or where others have a turn. */
   read(): Awaitable<readonly Chunk[] | undefined> {
     try {
       while (!this.#isRead && this.#failure === undefined) {
+        if (this.#rest) return breathe().then(this.#readOn)
         const bytes = this.#answer.read()
         if (bytes instanceof Promise) return bytes.then(this.#goOn, this.#break)
         const chunks = this.#decoded(bytes)
@@ -100,9 +104,12 @@ export class DecodedChunks implements ChunkSource {
   leave(): void {
     this.#isLeft = true
     this.#isRead = true
+    this.#rest = undefined
     this.#failure = undefined
     this.#answer.cancel()
   }
+
+  readonly #readOn = (): Awaitable<readonly Chunk[] | undefined> => this.#goOn(this.#rest && [this.#rest])
 
   readonly #goOn = (bytes: readonly Buffer[] | undefined): Awaitable<readonly Chunk[] | undefined> => {
     if (this.#isLeft) return undefined
@@ -124,15 +131,29 @@ export class DecodedChunks implements ChunkSource {
     const chunks: Chunk[] = []
     this.#isRead = bytes === undefined
     // A provider sends each event as a piece of its own; together those that are alike are one chunk.
-    const give = () => (bytes === undefined ? decoder.end() : decoder.push(joined(bytes)))
+    const give = () => (bytes === undefined ? decoder.end() : decoder.push(this.#first(joined(bytes))))
     this.#failure = failureOf(give, chunks, this.#reading)
     if (decoder.isOver && this.#failure === undefined) {
       this.#isRead = true
+      this.#rest = undefined
       this.#answer.finish()
     }
     return chunks
   }
+
+  /** As many of these bytes as are read at once; the others are left for the next read. */
+  #first(bytes: Buffer): Buffer {
+    if (bytes.length <= atOnce) {
+      this.#rest = undefined
+      return bytes
+    }
+    this.#rest = bytes.subarray(atOnce)
+    return bytes.subarray(0, atOnce)
+  }
 }
+
+/** Bytes that are read and pass all filters without a turn for other streams and calls: they may be hundreds of events. */
+const atOnce = 16 * 1024
 
 const joined = (parts: readonly Buffer[]): Buffer => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
 

@@ -17,7 +17,7 @@ import {
   type UpstreamRequest,
   type WholeReply,
 } from '#kernel'
-import { collect, detach, newAttempt, replyWith } from '#kit'
+import { collect, detach, isTooDeep, newAttempt, replyWith } from '#kit'
 import type { Directory } from '../directory.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { forgetKey, readyTarget } from '../kit/key-exchange.ts'
@@ -159,11 +159,17 @@ export class Dispatcher {
     const answer = await this.#transport.send(sent, target, call.cancel, call.timeouts, fault)
     attempt.status = answer.status
     if (answer.status < 400) return answer
-    const error = protocol.error(answer, await answer.whole(), target)
+    const said = await answer.whole()
+    const error = protocol.error(answer, saysMuch(said) ? nothing : said, target)
     if (error.providerStatus === 401) forgetKey(target, ready, on.services)
     throw error
   }
 }
+
+/** An error that is larger or lies deeper than any that a person reads is one without words: to parse it could take seconds. */
+const saysMuch = (error: Buffer): boolean => error.length > mostOfError || isTooDeep(error)
+const mostOfError = 1024 * 1024
+const nothing = Buffer.alloc(0)
 
 /** An answer that is there, or a stream that has begun; usage is noted whichever way it is reported. */
 const finished = (one: Try, reply: Reply): Awaitable<Reply> =>

@@ -188,3 +188,13 @@ test('a model that is asked about a text may repeat it in its error', async () =
   await gateway.module('toxicfilter', { enabled: false, config: null })
   await gateway.module('secretscan', { enabled: false, config: null })
 })
+
+test('an error that is larger than any that a person reads keeps its status, and has no words', async () => {
+  played.upstream.reply({
+    status: 400,
+    body: JSON.stringify({ error: { message: `Bad ${'x'.repeat(1024 * 1024)}` } }),
+  })
+  const { status, text } = await ask('chat', 'gpt-4o-mini', false)
+  expect(status).toBe(400)
+  expect(text).not.toContain('Bad')
+})

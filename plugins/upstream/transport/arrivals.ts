@@ -1,7 +1,7 @@
 import type { Cohort } from '#kernel'
 
 /** Bytes that may wait for a slow reader before the provider's socket is paused. */
-const highWater = 1024 * 1024
+const highWater = 256 * 1024
 
 type Bytes = readonly Buffer[] | undefined
 

@@ -42,12 +42,12 @@ interface Turn {
 
 /** Several contents of a model in a row, as clients keep the events of a stream, are one turn. */
 function turnsOf(contents: readonly Content[]): Turn[] {
-  const turns: Turn[] = []
+  const turns: (Turn & { readonly parts: Part[] })[] = []
   for (const { role, parts } of contents) {
     const last = turns.at(-1)
-    if (role === 'model' && last?.role === 'model')
-      turns[turns.length - 1] = { role, parts: [...last.parts, ...(parts ?? [])] }
-    else turns.push({ role: role === 'model' ? 'model' : 'user', parts: parts ?? [] })
+    if (role !== 'model' || last?.role !== 'model')
+      turns.push({ role: role === 'model' ? 'model' : 'user', parts: [...(parts ?? [])] })
+    else for (const part of parts ?? []) last.parts.push(part)
   }
   return turns
 }

@@ -1,8 +1,15 @@
 import type { ToolCall, ToolCallDelta } from '#kernel'
+import { GrowingJson } from '../json.ts'
 import { callProblem } from './candidate.ts'
 import { type AnswerPart, callPart } from './parts.ts'
 
-type Open = Record<string, unknown> & { id: string; name: string; json: string }
+/** A call, and its other fields. */
+interface Open {
+  readonly own: Record<string, unknown>
+  id: string
+  name: string
+  readonly json: GrowingJson
+}
 
 /** The calls of a streamed answer that have not been sent: on this wire a call comes whole. */
 export class OpenCalls {
@@ -11,19 +18,19 @@ export class OpenCalls {
 
   add({ index, id, function: fn, type: _, ...own }: ToolCallDelta): void {
     if (this.#told.has(index)) return
-    const call = this.#open.get(index) ?? { id: '', name: '', json: '' }
+    const call = this.#open.get(index) ?? { own: {}, id: '', name: '', json: new GrowingJson() }
     this.#open.set(index, call)
-    Object.assign(call, own)
+    Object.assign(call.own, own)
     call.id ||= id ?? ''
     call.name ||= fn?.name ?? ''
-    call.json += fn?.arguments ?? ''
+    call.json.add(fn?.arguments ?? '')
   }
 
   /** Those that are complete, in order, up to the first that is not; whose names have not come are not. */
   take(): AnswerPart[] {
     const parts: AnswerPart[] = []
     for (const [index, call] of this.#open) {
-      const part = call.name === '' || call.json.trim() === '' ? undefined : callPart(callOf(call))
+      const part = call.name === '' || !call.json.isComplete ? undefined : callPart(callOf(call))
       if (!part) break
       this.#open.delete(index)
       this.#told.add(index)
@@ -39,14 +46,14 @@ export class OpenCalls {
     const broken = left.find(({ part }) => !part)?.call
     return {
       parts: left.flatMap(({ part }) => (part ? [part] : [])),
-      problem: broken && callProblem(broken.name, broken.json),
+      problem: broken && callProblem(broken.name, broken.json.text),
     }
   }
 }
 
-const callOf = ({ id, name, json, ...own }: Open): ToolCall => ({
+const callOf = ({ own, id, name, json }: Open): ToolCall => ({
   id,
   type: 'function',
-  function: { name, arguments: json },
+  function: { name, arguments: json.text },
   ...own,
 })

@@ -1,5 +1,6 @@
 import { encodeEvent } from '#kit'
-import { isJson } from '../json.ts'
+import { GrowingJson } from '../json.ts'
+import { Waiting } from '../waiting.ts'
 import type { Block } from './schema.ts'
 
 /** A text that a block grows by: the kind of its deltas, and what they call it. */
@@ -24,7 +25,7 @@ interface OpenBlock {
   readonly lane: string
   readonly index: number
   readonly isTool: boolean
-  json: string
+  readonly json: GrowingJson
 }
 
 /**
@@ -34,14 +35,14 @@ interface OpenBlock {
 export class BlockWriter {
   #live: OpenBlock | undefined
   #next = 0
-  #waiting: Piece[] = []
+  readonly #waiting = new Waiting<Piece>()
   readonly #ended = new Set<string>()
 
   write(piece: Piece): string {
     if (this.#ended.has(piece.lane)) return ''
     if (this.#live?.lane === piece.lane) return this.#goOn(piece) + this.#release()
-    if (this.#waiting.length > 0 || !this.#complete()) {
-      this.#waiting.push(piece)
+    if (!this.#waiting.isEmpty || !this.#complete()) {
+      this.#waiting.add(piece)
       return ''
     }
     return this.#stop() + this.#start(piece) + this.#goOn(piece)
@@ -50,19 +51,19 @@ export class BlockWriter {
   /** Ends everything that is open or waits. */
   end(): string {
     let text = this.#stop()
-    while (this.#waiting.length > 0) text += this.#turn() + this.#stop()
+    while (!this.#waiting.isEmpty) text += this.#turn() + this.#stop()
     return text
   }
 
   /** Takes note of a block that others began. */
   adopt(index: number, lane: string, isTool: boolean): void {
-    this.#live = { lane, index, isTool, json: '' }
+    this.#live = { lane, index, isTool, json: new GrowingJson() }
     this.#next = index + 1
   }
 
   /** Takes note of what others added to the open block. */
   follow(json: string): void {
-    if (this.#live) this.#live.json += json
+    if (this.#live) this.#live.json.add(json)
   }
 
   /** Takes note that others ended the open block. */
@@ -74,33 +75,31 @@ export class BlockWriter {
   /** Lets pieces go on that waited for the open block, as far as they may. */
   #release(): string {
     let text = ''
-    while (this.#waiting.length > 0 && this.#complete()) text += this.#stop() + this.#turn()
+    while (!this.#waiting.isEmpty && this.#complete()) text += this.#stop() + this.#turn()
     return text
   }
 
   /** Begins the block that has waited longest, with all of it that is there. */
   #turn(): string {
-    const [first] = this.#waiting
-    const own = this.#waiting.filter(({ lane }) => lane === first!.lane)
-    this.#waiting = this.#waiting.filter(({ lane }) => lane !== first!.lane)
-    return this.#start(first!) + own.map((piece) => this.#goOn(piece)).join('')
+    const own = this.#waiting.take()
+    return this.#start(own[0]) + own.map((piece) => this.#goOn(piece)).join('')
   }
 
   #complete(): boolean {
-    return !this.#live?.isTool || isJson(this.#live.json)
+    return !this.#live?.isTool || this.#live.json.isComplete
   }
 
   #start({ lane, block }: Piece): string {
     const index = this.#next
     this.#next += 1
-    this.#live = { lane, index, isTool: block.type === 'tool_use', json: '' }
+    this.#live = { lane, index, isTool: block.type === 'tool_use', json: new GrowingJson() }
     return event({ type: 'content_block_start', index, content_block: block })
   }
 
   #goOn({ kind, text }: Piece): string {
     if (kind === undefined) return ''
     const live = this.#live!
-    if (kind === 'input_json_delta') live.json += text
+    if (kind === 'input_json_delta') live.json.add(text)
     return deltaEvent(live.index, kind, text)
   }
 

@@ -1,6 +1,6 @@
 import type { Delta } from '#kernel'
 import { Assembler } from '#kit'
-import { isJson } from '../json.ts'
+import { GrowingJson } from '../json.ts'
 import { type Form, forms, type ItemKind, itemForms, type TextKind } from './form.ts'
 import type { Fields, Item } from './schema.ts'
 import { type State, sealed, stateOf } from './state.ts'
@@ -60,6 +60,7 @@ export class OpenItem {
   readonly #item: Record<string, unknown> & { readonly id: string; readonly type: ItemKind }
   #text: OpenText | undefined
   #state: Assembler | undefined
+  readonly #arguments = new GrowingJson()
   #ended = false
   readonly #calls: Record<string, Fields> = {}
 
@@ -84,9 +85,8 @@ export class OpenItem {
 
   /** Whether nothing is missing for it to end: a call's arguments may still be on their way. */
   get complete(): boolean {
-    const { type, arguments: json } = this.#item
     if (this.#ended || !('call_id' in this.#item)) return true
-    return type === 'function_call' && isJson(String(json))
+    return this.#item.type === 'function_call' && this.#arguments.isComplete
   }
 
   add({ of, text = '', logprobs = none, annotations = none, state, last }: Piece): void {
@@ -106,6 +106,7 @@ export class OpenItem {
       for (const annotation of annotations) this.#annotate(holder.annotations as unknown[], annotation, at)
     }
     if (text === '') return
+    if (of.kind === 'arguments') this.#arguments.add(text)
     holder[form.field] = `${holder[form.field]}${text}`
     this.#events.grow(growing, text, of.kind === 'text' ? logprobs : undefined)
   }

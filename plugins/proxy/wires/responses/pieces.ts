@@ -1,4 +1,5 @@
 import type { ChoiceDelta, Delta, ToolCallDelta } from '#kernel'
+import { GrowingJson } from '../json.ts'
 import { argumentsIn, freeTextIn } from './free-text.ts'
 import type { Piece } from './open-item.ts'
 import type { Fields } from './schema.ts'
@@ -14,7 +15,7 @@ interface Call {
   name: string | undefined
   state: Fields
   /** Arguments that came before the name, or that say only as a whole what the client is to have of them. */
-  held: string
+  held: GrowingJson
   ended: boolean
 }
 
@@ -24,6 +25,8 @@ type Take = (piece: Piece) => void
 /** Cuts the deltas of one answer into pieces of items. */
 export class Pieces {
   readonly #calls = new Map<number, Call>()
+  /** The ids of calls that have a name. */
+  readonly #ids = new Set<string>()
   readonly #toolbox: Toolbox
   readonly #idOf: (index: number) => string
   /** Which field tells the thoughts: some providers tell them in several. */
@@ -105,7 +108,7 @@ export class Pieces {
       id: undefined,
       name: undefined,
       state: {},
-      held: '',
+      held: new GrowingJson(),
       ended: false,
     }
     this.#calls.set(index, call)
@@ -116,17 +119,17 @@ export class Pieces {
       if (input !== '') this.#goOn(index, call, input, take)
       return
     }
-    call.held += input
+    call.held.add(input)
     const name = delta.function?.name || custom?.name
     if (name) this.#named(index, call, name, take)
   }
 
   #named(index: number, call: Call, name: string, take: Take): void {
     call.name = name
-    const others = [...this.#calls.values()].filter((other) => other !== call && other.name !== undefined)
-    if (call.id === undefined || others.some(({ id }) => id === call.id)) call.id = this.#idOf(index)
-    const { held } = call
-    call.held = ''
+    if (call.id === undefined || this.#ids.has(call.id)) call.id = this.#idOf(index)
+    this.#ids.add(call.id)
+    const { text: held } = call.held
+    call.held = new GrowingJson()
     if (this.#isHeld(call)) take(this.#piece(index, call, ''))
     this.#goOn(index, call, held, take)
   }
@@ -134,8 +137,8 @@ export class Pieces {
   #goOn(index: number, call: Call, input: string, take: Take): void {
     if (!this.#isHeld(call)) take(this.#piece(index, call, input))
     else if (!call.ended) {
-      call.held += input
-      if (isObject(call.held)) take(this.#last(index, call))
+      call.held.add(input)
+      if (call.held.isComplete) take(this.#last(index, call))
     }
   }
 
@@ -149,8 +152,8 @@ export class Pieces {
     call.ended = true
     const isSearch = this.#toolbox.get(call.name!)?.kind === 'search'
     return isSearch
-      ? { ...this.#piece(index, call, ''), last: { arguments: argumentsIn(call.held) ?? {} } }
-      : { ...this.#piece(index, call, freeTextIn(call.held)), last: {} }
+      ? { ...this.#piece(index, call, ''), last: { arguments: argumentsIn(call.held.text) ?? {} } }
+      : { ...this.#piece(index, call, freeTextIn(call.held.text)), last: {} }
   }
 
   #piece(index: number, { comesAs, id, name = '' }: Call, text: string): Piece {
@@ -161,17 +164,6 @@ export class Pieces {
     if (kind === 'custom' || comesAs === 'custom')
       return { lane, kind: 'custom_tool_call', about, of: { kind: 'input' }, text }
     return { lane, kind: 'function_call', about, of: { kind: 'arguments' }, text }
-  }
-}
-
-/** Whether arguments are complete. */
-function isObject(json: string): boolean {
-  if (!json.trimEnd().endsWith('}')) return false
-  try {
-    JSON.parse(json)
-    return true
-  } catch {
-    return false
   }
 }
 

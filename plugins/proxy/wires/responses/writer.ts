@@ -1,3 +1,4 @@
+import { Waiting } from '../waiting.ts'
 import { type Events, OpenItem, type Piece } from './open-item.ts'
 import type { Item } from './schema.ts'
 
@@ -11,7 +12,7 @@ export class ItemWriter {
   readonly #ended: Item[] = []
   readonly #endedCalls = new Set<string>()
   #open: OpenItem | undefined
-  #waiting: Piece[] = []
+  readonly #waiting = new Waiting<Piece>()
 
   /** Ids of items are made of `id`, that of the response, and their place. */
   constructor(events: Events, id: string) {
@@ -28,24 +29,22 @@ export class ItemWriter {
     if (this.#endedCalls.has(piece.lane)) return
     if (this.#open?.lane === piece.lane) {
       this.#open.add(piece)
-      while (this.#waiting.length > 0 && this.#open.complete) this.#turn()
-    } else if (this.#waiting.length > 0 || this.#open?.complete === false) this.#waiting.push(piece)
+      while (!this.#waiting.isEmpty && this.#open.complete) this.#turn()
+    } else if (!this.#waiting.isEmpty || this.#open?.complete === false) this.#waiting.add(piece)
     else this.#begin(piece, [piece])
   }
 
   /** Ends everything that is open or waits; the last item is then whole, or cut off. */
   end(status: 'completed' | 'incomplete'): readonly Item[] {
-    while (this.#waiting.length > 0) this.#turn()
+    while (!this.#waiting.isEmpty) this.#turn()
     this.#close(status)
     return this.#ended
   }
 
   /** Begins the item that has waited longest, with all of it that is there. */
   #turn(): void {
-    const first = this.#waiting[0]!
-    const own = this.#waiting.filter(({ lane }) => lane === first.lane)
-    this.#waiting = this.#waiting.filter(({ lane }) => lane !== first.lane)
-    this.#begin(first, own)
+    const own = this.#waiting.take()
+    this.#begin(own[0], own)
   }
 
   #begin(first: Piece, pieces: readonly Piece[]): void {
