@@ -1,4 +1,5 @@
-import { cp, mkdir, readFile, stat, symlink } from 'node:fs/promises'
+import { cp, mkdir, readFile, realpath, stat, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 /**
@@ -27,6 +28,14 @@ export async function linkIn(plugin: string, root: string): Promise<{ id: string
   const [id, dir] = [await idOf(folder), await reachingPackages(folder, root)]
   await symlink(folder, path.join(dir, id), 'dir')
   return { id, dir }
+}
+
+/** Why a plugin's folder cannot be tried in the temporary folder: that is this one or lies in it. Undefined where it can. */
+export async function selfCopied(folder: string): Promise<string | undefined> {
+  const [own, temporary] = await Promise.all([realpath(folder), realpath(tmpdir())])
+  return `${temporary}${path.sep}`.startsWith(`${own}${path.sep}`)
+    ? `it holds the temporary folder ${temporary}, where it would be copied to: set TMPDIR to one outside of it`
+    : undefined
 }
 
 /** Makes a folder whose content has the packages within reach that a plugin has where it lies. */

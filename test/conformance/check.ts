@@ -1,9 +1,9 @@
-import { realpath, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bareChain } from '../bare.ts'
 import { startGateway } from '../harness.ts'
+import { selfCopied } from '../plugin-dirs.ts'
 import { startUpstream } from '../upstream/index.ts'
 import { type Check, checksFor } from './checks.ts'
 import { Subject } from './subject.ts'
@@ -27,11 +27,8 @@ export async function checkPlugin(folder: string): Promise<CheckResult[]> {
   const there = await stat(folder).catch(() => undefined)
   if (!there?.isDirectory())
     return [{ check: 'is a folder', ok: false, problem: `there is no folder ${folder}` }]
-  const temporary = await temporaryWithin(folder)
-  if (temporary !== undefined) {
-    const problem = `it holds the temporary folder ${temporary}, where it would be copied to: set TMPDIR to one outside of it`
-    return [{ check: 'is a folder that can be copied', ok: false, problem }]
-  }
+  const problem = await selfCopied(folder)
+  if (problem !== undefined) return [{ check: 'is a folder that can be copied', ok: false, problem }]
   await using upstream = await startUpstream()
   const gateway = await startGateway({ upstream, plugins: [folder], freezeAll: true })
   try {
@@ -51,12 +48,6 @@ export async function checkPlugin(folder: string): Promise<CheckResult[]> {
   } finally {
     await gateway.close()
   }
-}
-
-/** The temporary folder, if it is this folder or lies in it. */
-async function temporaryWithin(folder: string): Promise<string | undefined> {
-  const [own, temporary] = await Promise.all([realpath(folder), realpath(tmpdir())])
-  return `${temporary}${path.sep}`.startsWith(`${own}${path.sep}`) ? temporary : undefined
 }
 
 async function examined({ name, run }: Check, subject: Subject): Promise<CheckResult> {

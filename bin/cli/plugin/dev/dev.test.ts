@@ -162,5 +162,8 @@ test('areas and providers are shown to people, and what is no plugin is refused'
   expect(provider!.out).toMatch(/plain +200/)
   expect(nothing!.out).toContain('Not loaded: manifest.json')
   expect(nowhere!.out).toContain(`there is no folder ${path.join(folder, 'nowhere')}`)
-  expect([area!.code, provider!.code, nothing!.code, nowhere!.code]).toEqual([0, 0, 1, 1])
+  const own = { TMPDIR: path.join(folder, 'tally') }
+  const copied = await runApart(folder, own, 'plugin', 'dev', 'tally', '--once')
+  expect(copied.out).toContain(`holds the temporary folder ${own.TMPDIR}`)
+  expect([area!, provider!, nothing!, nowhere!, copied].map(({ code }) => code)).toEqual([0, 0, 1, 1, 1])
 })

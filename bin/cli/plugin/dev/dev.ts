@@ -7,7 +7,7 @@ import { read } from '../../../../gateway/discovery/read.ts'
 import type { Manifest } from '../../../../kernel/discovery/manifest.ts'
 import { explain } from '../../../../kit/explain.ts'
 import { contain, detach } from '../../../../kit/work/contain.ts'
-import { idOf } from '../../../../test/plugin-dirs.ts'
+import { idOf, selfCopied } from '../../../../test/plugin-dirs.ts'
 import type { News } from './news.ts'
 import { render } from './render.ts'
 import { Verdicts } from './verdicts.ts'
@@ -35,8 +35,9 @@ export async function dev(folder: string, { json = false, once: isOnce = false }
     process.exit(1)
   }
   const { manifest, problem } = await read(at, 'local', await idOf(at))
-  if (!manifest) {
-    tell({ event: 'refused', problem: problem ?? `there is no plugin in ${at}`, runs_on: false })
+  const copied = await selfCopied(at)
+  if (!manifest || copied !== undefined) {
+    tell({ event: 'refused', problem: problem ?? copied ?? `there is no plugin in ${at}`, runs_on: false })
     process.exit(1)
   }
   const { id, kind, version } = manifest
