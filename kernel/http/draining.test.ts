@@ -71,6 +71,19 @@ test('while it drains, running streams end whole, and all that is new is told so
   agent.destroy()
 })
 
+test('an answer that begins while it drains closes its connection, so that its client sends no more there', async () => {
+  const { gateway, upstream } = await start({})
+  const seen = Promise.withResolvers<void>()
+  upstream.reply({ content: ['late'], gate: { opened: seen.promise, after: 0 } })
+  const answer = call(gateway)
+  await expect.poll(() => upstream.requests.length).toBe(1)
+  const closed = gateway.kernel.close()
+  seen.resolve()
+  const { status, headers } = await answer
+  expect([status, headers.get('connection')]).toEqual([200, 'close'])
+  await closed
+})
+
 test('for the time of drain_delay calls are answered and leave, and only the health checks say that it drains', async () => {
   // Connections come to both threads.
   const { gateway } = await start({ drain_delay: '3s', server: { threads: 2 } })

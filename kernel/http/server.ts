@@ -29,8 +29,8 @@ const settleMs = 5_000
 export class HttpServer {
   readonly #parts: ServerParts
   readonly #server: Server
-  /** Requests that have not ended, and the waiters for their end. */
-  #running = 0
+  /** Requests that have not ended, by their answers, and the waiters for their end. */
+  readonly #running = new Set<ServerResponse>()
   #waiting: (() => void)[] = []
   #phase: 'open' | 'leaving' | 'draining' = 'open'
 
@@ -64,6 +64,8 @@ export class HttpServer {
     this.#phase = 'leaving'
     if (drainDelay > 0) await sleep(drainDelay)
     this.#phase = 'draining'
+    // A client that is told does not send its next request into a connection that closes.
+    for (const res of this.#running) if (!res.headersSent) res.setHeader('connection', 'close')
     await this.#quiet(drain)
     await closeServer(this.#server)
     await this.#quiet(settleMs)
@@ -71,7 +73,7 @@ export class HttpServer {
 
   /** Resolves when nothing runs, or after so long. */
   async #quiet(ms: number): Promise<void> {
-    if (this.#running === 0) return
+    if (this.#running.size === 0) return
     const quiet = Promise.withResolvers<void>()
     this.#waiting.push(quiet.resolve)
     const timer = setTimeout(quiet.resolve, ms)
@@ -94,17 +96,18 @@ export class HttpServer {
     const run: Promise<unknown> = wire
       ? new HttpExchange(this.#parts, req, res, wire, generation).run()
       : this.#parts.management(req, res)
-    this.#running += 1
-    run.then(this.#ended, (error) => {
-      this.#ended()
+    this.#running.add(res)
+    const ended = (): void => this.#ended(res)
+    run.then(ended, (error) => {
+      ended()
       tellContained('a request', error)
       res.destroy()
     })
   }
 
-  readonly #ended = (): void => {
-    this.#running -= 1
-    if (this.#running > 0) return
+  #ended(res: ServerResponse): void {
+    this.#running.delete(res)
+    if (this.#running.size > 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 }
