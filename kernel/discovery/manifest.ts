@@ -6,7 +6,7 @@ import type { ProviderSpec } from '../contract/provider.ts'
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '3.136.0'
+export const apiVersion = '3.137.0'
 
 interface Shared {
   readonly id: string
