@@ -130,6 +130,7 @@ export {
   personalTypes,
 } from './detection/personal-entities.ts'
 export { revealing } from './detection/revealing.ts'
+export { findInTurns, matchesInTurns } from './detection/rule-search.ts'
 export { type RuleMatch, RuleSet, type RuleSpan } from './detection/rule-set.ts'
 export { patternSchema, spanFor, tagged } from './detection/text-guard.ts'
 export { type TextRule, textTargetOf } from './detection/text-rule.ts'

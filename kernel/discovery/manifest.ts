@@ -6,7 +6,7 @@ import type { ProviderSpec } from '../contract/provider.ts'
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '3.139.0'
+export const apiVersion = '3.140.0'
 
 interface Shared {
   readonly id: string

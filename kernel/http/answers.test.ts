@@ -334,8 +334,8 @@ test('what a route cannot answer with is refused when its plugin is set up', () 
   expect(check({ returns: jsonOrEvents(thing) })).toThrow('stream')
 })
 
-test('every form and status stands in the documentation', () => {
-  const { paths } = openapi(served.generation, '1') as {
+test('every form and status stands in the documentation', async () => {
+  const { paths } = (await openapi(served.generation, '1')) as {
     paths: Record<string, Record<string, { responses: Record<string, { content: object }> }>>
   }
   const contents = (path: string, method: string, status = '200') =>

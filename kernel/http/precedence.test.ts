@@ -44,7 +44,7 @@ test.each([
     expect(await ask(method, '/api/things/stats')).toMatchObject({ path: '/api/things/stats' })
     expect(await ask(method, '/api/things/stat')).toMatchObject({ params: { id: 'stat' } })
   }
-  const { paths } = openapi(served.generation, '1')
+  const { paths } = await openapi(served.generation, '1')
   expect(Object.keys(paths as object)).toEqual(['/api/things/stats', '/api/things/{id}'])
 })
 

@@ -46,7 +46,7 @@ export class RuleSet<R extends TextRule, H> {
 
   /** The findings from an index on, in order and without overlap. */
   find(text: string, place: TextLocation, from: number): RuleSpan<H>[] {
-    const rules = this.#rulesIn(text, place).map((rule) => ({ ...rule, find: remembering(rule.find) }))
+    const rules = this.rulesIn(text, place).map((rule) => ({ ...rule, find: remembering(rule.find) }))
     const reaches = rules.filter((rule) => rankOf(rule) <= 1).map((rule) => new Reach(rule, from))
     const spans: RuleSpan<H>[] = []
     for (let at = from; rules.length > 0; ) {
@@ -63,14 +63,14 @@ export class RuleSet<R extends TextRule, H> {
 
   /** All matches of each rule, as a list for people. */
   matches(text: string, place: TextLocation): RuleMatch<R>[] {
-    return this.#rulesIn(text, place)
+    return this.rulesIn(text, place)
       .flatMap((rule) => [...matchesOf(rule, text, 0, text.length)])
       .sort((a, b) => a.start - b.start || this.#rank.get(a.rule)! - this.#rank.get(b.rule)!)
   }
 
   /** The rules that match somewhere in a text. */
   matching(text: string, place: TextLocation): R[] {
-    return this.#rulesIn(text, place).filter((rule) => rule.find(text, 0) !== undefined)
+    return this.rulesIn(text, place).filter((rule) => rule.find(text, 0) !== undefined)
   }
 
   /** The matches that begin between two places, of all rules. */
@@ -82,7 +82,8 @@ export class RuleSet<R extends TextRule, H> {
     )
   }
 
-  #rulesIn(text: string, place: TextLocation): R[] {
+  /** The rules that may match in a text of a place, the strongest first. */
+  rulesIn(text: string, place: TextLocation): R[] {
     return this.#prefilter
       .mayMatch(text)
       .filter((rule) => rule.looksAt(place))

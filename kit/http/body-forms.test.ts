@@ -275,8 +275,8 @@ test('what a handler leaves unread is not read for it', async () => {
   expect((await send('/unread', 'all of it')).status).toBe(200)
 })
 
-test('bytes stand in the documentation by the types that are taken', () => {
-  const { paths } = openapi(served.generation, '1') as {
+test('bytes stand in the documentation by the types that are taken', async () => {
+  const { paths } = (await openapi(served.generation, '1')) as {
     paths: Record<string, { post: { requestBody: { content: object }; responses: object } }>
   }
   const types = (path: string) => Object.keys(paths[path]!.post.requestBody.content)

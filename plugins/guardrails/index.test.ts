@@ -164,6 +164,9 @@ describe('a test of a text', () => {
     expect((await gateway.api('POST', '/api/guardrails/test', { text: 'z', rules })).body.verdict).toBe(
       'pass',
     )
+    const many = { text: 'x '.repeat(3000), rules: [{ name: 'x', pattern: 'x', action: 'redact' }] }
+    const { body } = await gateway.api('POST', '/api/guardrails/test', many)
+    expect([body.count, body.matches.length]).toEqual([3000, 1000])
   })
 })
 

@@ -1,5 +1,5 @@
 import type { GuardrailHit, TraceReader, TraceSummary } from '#kernel'
-import { eachPastCall, KeptSets, type PastCallsOptions } from '#kit'
+import { eachPastCall, findInTurns, KeptSets, type PastCallsOptions } from '#kit'
 import { type CompiledRule, guardrailSet } from './compile.ts'
 import { storedTexts } from './texts.ts'
 
@@ -48,13 +48,13 @@ export class PastSearch {
     }
     this.checked += 1
     const { id, at, project, user_id: userId, model_requested: model } = call
-    const hits = this.#sides.flatMap(([side, rules]) => {
+    const hits: GuardrailHit[] = []
+    for (const [side, rules] of this.#sides) {
       const set = this.#sets.of(rules.filter((rule) => rule.holdsFor({ project, userId, model })))
-      if (!set) return []
-      return storedTexts(side, bodies[side]).flatMap(({ text, place }) =>
-        set.find(text, place, 0).flatMap((span) => span.hits),
-      )
-    })
+      if (!set) continue
+      for (const { text, place } of storedTexts(side, bodies[side]))
+        for (const span of await findInTurns(set, text, place)) hits.push(...span.hits)
+    }
     if (hits.length === 0) return
     this.matched += 1
     if (this.examples.length < this.#mostExamples) this.examples.push({ id, at, hits })

@@ -1,7 +1,8 @@
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Detection, GuardrailSpan } from '#kernel'
-import { type GuardrailRule, guardrailRule, longestGuardrailMatch } from '#kit'
+import { findInTurns, type GuardrailRule, guardrailRule, longestGuardrailMatch, matchesInTurns } from '#kit'
 import { content, cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
 import { runs } from '../../test/suite/runs.ts'
 import { type CompiledRule, compileInput, type GuardrailSet, guardrailSet } from './compile.ts'
@@ -127,14 +128,15 @@ test('rules look at the texts that are their targets', () => {
   expect(foundIn('assistant', 'content', 'reply')).toEqual([])
 })
 
-const found = (fields: Partial<GuardrailRule>, text: string): string[] =>
-  guardrailSet(compiled({ max_length: undefined, ...fields }))
-    .matches(text, content)
-    .map(({ start, end }) => text.slice(start, end))
+const matchesOf = async (set: GuardrailSet, text: string): Promise<string[]> =>
+  (await matchesInTurns(set, text, content, 1000)).first.map(({ start, end }) => text.slice(start, end))
 
-test('words are found whole, in any letter case, the longest first', () => {
+const found = (fields: Partial<GuardrailRule>, text: string): Promise<string[]> =>
+  matchesOf(guardrailSet(compiled({ max_length: undefined, ...fields })), text)
+
+test('words are found whole, in any letter case, the longest first', async () => {
   const words = { words: ['cat', 'cat food', 'C++', '.env'] }
-  expect(found(words, 'Cat  food, concatenate, cat; c++ and my .env')).toEqual([
+  expect(await found(words, 'Cat  food, concatenate, cat; c++ and my .env')).toEqual([
     'Cat  food',
     'cat',
     'c++',
@@ -142,17 +144,14 @@ test('words are found whole, in any letter case, the longest first', () => {
   ])
 })
 
-test('a thousand words are searched for at once, and a phrase wins over its own beginning', () => {
+test('a thousand words are searched for at once, and a phrase wins over its own beginning', async () => {
   const letters = 'etaoinshrdlu'
   const word = (n: number): string => Array.from({ length: 6 }, (_, i) => letters[(n * 7 ** i) % 11]).join('')
   const many = Array.from({ length: 990 }, (_, n) => word(n) + n)
   const words = ['c', 'c++', 'C++ language', '#c', '#c sharp', 'ca', 'cat', ...many]
   const [found] = compiled({ words, max_length: 200 })
-  const matches = (text: string): string[] =>
-    guardrailSet([found!])
-      .matches(text, content)
-      .map(({ start, end }) => text.slice(start, end))
-  expect(matches(`a c++  LANGUAGE, c++x, #c sharp #c, cat cats ca ${many[500]}`)).toEqual([
+  const set = guardrailSet([found!])
+  expect(await matchesOf(set, `a c++  LANGUAGE, c++x, #c sharp #c, cat cats ca ${many[500]}`)).toEqual([
     'c++  LANGUAGE',
     'c++',
     '#c sharp',
@@ -162,35 +161,70 @@ test('a thousand words are searched for at once, and a phrase wins over its own 
     many[500],
   ])
   const started = performance.now()
-  matches('The quick brown fox jumps over the lazy dog. '.repeat(2200))
+  await matchesOf(set, 'The quick brown fox jumps over the lazy dog. '.repeat(2200))
   expect(performance.now() - started).toBeLessThan(3000)
 })
 
-test('exact texts can be allowed, and check digits decide on presets', () => {
-  expect(found({ preset: 'credit_card' }, 'card 4111 1111 1111 1111 or 4111 1111 1111 1112')).toEqual([
+test('exact texts can be allowed, and check digits decide on presets', async () => {
+  expect(await found({ preset: 'credit_card' }, 'card 4111 1111 1111 1111 or 4111 1111 1111 1112')).toEqual([
     '4111 1111 1111 1111',
   ])
-  expect(found({ preset: 'iban' }, 'DE89 3704 0044 0532 0130 00, DE88 3704 0044 0532 0130 00')).toEqual([
-    'DE89 3704 0044 0532 0130 00',
-  ])
+  expect(await found({ preset: 'iban' }, 'DE89 3704 0044 0532 0130 00, DE88 3704 0044 0532 0130 00')).toEqual(
+    ['DE89 3704 0044 0532 0130 00'],
+  )
   expect(
-    found({ preset: 'email', allow: ['help@example.com'] }, 'help@example.com, ada@example.com'),
+    await found({ preset: 'email', allow: ['help@example.com'] }, 'help@example.com, ada@example.com'),
   ).toEqual(['ada@example.com'])
-  expect(found({ pattern: 'secret', flags: 'i' }, 'Secret SECRET')).toEqual(['Secret', 'SECRET'])
+  expect(await found({ pattern: 'secret', flags: 'i' }, 'Secret SECRET')).toEqual(['Secret', 'SECRET'])
 })
 
-test('many rules find what each finds by itself', () => {
-  fc.assert(
-    fc.property(fc.array(ruleOf(action), { minLength: 5, maxLength: 12 }), text, (rules, text) => {
+test('many rules find what each finds by itself', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(ruleOf(action), { minLength: 5, maxLength: 12 }), text, async (rules, text) => {
       const all = compileInput(rules)
-      const starts = (set: GuardrailSet): string[] =>
-        set.matches(text, content).map(({ rule, start, end }) => `${start}-${end} ${rule.id}`)
-      expect(starts(guardrailSet(all)).sort()).toEqual(
-        all.flatMap((one) => starts(guardrailSet([one]))).sort(),
-      )
+      const starts = async (set: GuardrailSet): Promise<string[]> =>
+        (await matchesInTurns(set, text, content, 1000)).first.map(
+          ({ rule, start, end }) => `${start}-${end} ${rule.id}`,
+        )
+      const alone = await Promise.all(all.map((one) => starts(guardrailSet([one]))))
+      expect((await starts(guardrailSet(all))).sort()).toEqual(alone.flat().sort())
     }),
     runs(300),
   )
+})
+
+test('a long text says in parts what it says as a whole', async () => {
+  const unit = fc.constantFrom('a', 'b', 'c', '1', '2', ' ')
+  const long = fc.string({ unit, minLength: 20_000, maxLength: 30_000, size: 'max' })
+  const rules = fc.array(ruleOf(action), { minLength: 1, maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(rules, long, async (rules, text) => {
+      const all = compileInput(rules)
+      const set = guardrailSet(all)
+      expect(await findInTurns(set, text, content)).toEqual(set.find(text, content, 0))
+      const { first, count } = await matchesInTurns(set, text, content, 50)
+      const matches = set.matches(text, content)
+      expect(count).toBe(matches.length)
+      expect(first).toEqual(matches.slice(0, 50))
+    }),
+    runs(20),
+  )
+})
+
+test('others have their turn while a long text is searched', async () => {
+  const set = guardrailSet(compiled({ pattern: '[ab]' }, { preset: 'email', max_length: undefined }))
+  for (const search of [
+    () => findInTurns(set, 'ab'.repeat(50_000), content),
+    () => matchesInTurns(set, 'ab'.repeat(50_000), content, 10),
+  ]) {
+    let isOver = false
+    const searching = search().then(() => {
+      isOver = true
+    })
+    await turnEnds()
+    expect(isOver).toBe(false)
+    await searching
+  }
 })
 
 test('patterns that make others backtrack take a text of 100 KB in linear time', () => {

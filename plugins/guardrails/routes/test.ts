@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, findingActions, type GuardrailSpan, type TextLocation } from '#kernel'
-import { type GuardrailTarget, guardrailRule, guardrailTargets } from '#kit'
+import { findInTurns, type GuardrailTarget, guardrailRule, guardrailTargets, matchesInTurns } from '#kit'
 import { compileInput, guardrailSet } from '../compile.ts'
 import type { Rules } from '../rules.ts'
 import { ruleMatch } from '../shapes.ts'
@@ -28,6 +28,9 @@ const question = z.strictObject({
   }),
 })
 
+/** Matches that an answer lists: a text may have one at each character. */
+const mostListed = 1000
+
 /** To try rules on a text without a call. */
 export function addTestRoute({ route }: Pick<Context<unknown>, 'route'>, rules: Rules): void {
   route({
@@ -38,25 +41,27 @@ export function addTestRoute({ route }: Pick<Context<unknown>, 'route'>, rules: 
     reads: true,
     body: question,
     returns: z.object({
-      matches: z.array(ruleMatch),
-      count: z.int(),
+      matches: z.array(ruleMatch).meta({ description: `In their order, ${mostListed} at the most.` }),
+      count: z.int().meta({ description: 'How many there are.' }),
       verdict: z.enum(verdicts).meta({ description: 'The strongest action; rules in shadow do not count.' }),
       output: z.string().meta({ description: 'The text after redaction.' }),
       ms: z.number(),
     }),
-    handle({ body }) {
+    async handle({ body }) {
       const { text, direction, target = direction === 'request' ? 'user' : 'assistant' } = body
       const side = direction === 'request' ? 'request' : 'reply'
       const tried = body.rules ? compileInput(body.rules) : rules.inForce(body.project, side)
       const place: TextLocation = { direction: side, ...places[target] }
       const started = performance.now()
       const set = guardrailSet(tried)
-      const spans = set.find(text, place, 0)
-      const matches = set.matches(text, place)
+      const spans = await findInTurns(set, text, place)
+      const matches = await matchesInTurns(set, text, place, mostListed)
       const ms = performance.now() - started
-      const acting = new Set(matches.filter(({ rule }) => !rule.isShadow).map(({ rule }) => rule.action))
+      const acting = new Set(
+        Array.from(matches.rules).flatMap((rule) => (rule.isShadow ? [] : [rule.action])),
+      )
       return {
-        matches: matches.map(({ rule: { id, row, action }, start, end }) => ({
+        matches: matches.first.map(({ rule: { id, row, action }, start, end }) => ({
           rule_id: id,
           rule_name: row.name,
           rule_type: row.type,
@@ -65,7 +70,7 @@ export function addTestRoute({ route }: Pick<Context<unknown>, 'route'>, rules: 
           start,
           end,
         })),
-        count: matches.length,
+        count: matches.count,
         verdict: findingActions.find((action) => acting.has(action)) ?? ('pass' as const),
         output: redacted(text, spans),
         ms: Math.round(ms * 1000) / 1000,

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { AnswerForm, EventShape, Generation, LiveRoute, Wire } from '#kernel'
+import { takingTurns } from '#kit'
 import { failures, ofCalls, ofRoute } from './failures.ts'
 import { errorSchema, eventSchema, type Schema, schemaOf } from './schemas.ts'
 
@@ -16,19 +17,22 @@ const security: Readonly<Record<string, readonly Schema[]>> = {
 
 /**
  * The OpenAPI 3.1 document of what is switched on right now. With `only` it has that path alone: the whole is two megabytes, and
- * whoever makes a form of one body needs some kilobytes of it.
+ * whoever makes a form of one body needs some kilobytes of it. The whole takes most of a second, in which others have their turn.
  */
-export function openapi(generation: Generation, version: string, only?: string): Schema {
+export async function openapi(generation: Generation, version: string, only?: string): Promise<Schema> {
+  const turn = takingTurns()
   const isGuarded = generation.entries.some(({ hooks }) => hooks.admit !== undefined)
   const paths: Record<string, Record<string, Schema>> = {}
-  const add = (path: string, method: string, operation: () => Schema): void => {
-    if (only === undefined || path === only) paths[path] = { ...paths[path], [method]: operation() }
+  const add = async (path: string, method: string, operation: () => Schema): Promise<void> => {
+    if (only !== undefined && path !== only) return
+    await turn()
+    paths[path] = { ...paths[path], [method]: operation() }
   }
   for (const wire of generation.wires)
     for (const path of [wire.path, ...(wire.aliases ?? [])])
-      add(plainPath(path), 'post', () => wireOperation(wire, path))
+      await add(plainPath(path), 'post', () => wireOperation(wire, path))
   for (const route of generation.routes)
-    add(plainPath(route.path), route.method, () => routeOperation(route, isGuarded))
+    await add(plainPath(route.path), route.method, () => routeOperation(route, isGuarded))
   return {
     openapi: '3.1.0',
     info: { title: 'Switchyard', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },

@@ -12,7 +12,7 @@ const query = z.strictObject({
 
 /** The description of the API as it is right now, made once for each generation that is asked for. */
 export function addOpenapiRoute({ route, use }: Context<unknown>): void {
-  const made = new WeakMap<Registry['generation'], Record<string, unknown>>()
+  const made = new WeakMap<Registry['generation'], Promise<Record<string, unknown>>>()
 
   route({
     method: 'get',

@@ -1,0 +1,31 @@
+import { setImmediate as turnEnds } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Generation } from '#kernel'
+import { openapi } from './document.ts'
+
+const fields = () => Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`f${n}`, z.string().max(n)]))
+
+/** What the document is made of: routes whose schemas nobody has asked for yet. */
+const generation = {
+  entries: [],
+  wires: [],
+  routes: Array.from({ length: 500 }, (_, n) => ({
+    method: 'get',
+    path: `/api/things/${n}`,
+    access: 'any',
+    summary: 'A thing',
+    returns: z.object(fields()),
+  })),
+} as unknown as Generation
+
+test('others have their turn while the document is made', async () => {
+  let isOver = false
+  const making = openapi(generation, '1').then((document) => {
+    isOver = true
+    return document
+  })
+  await turnEnds()
+  expect(isOver).toBe(false)
+  expect(Object.keys((await making).paths as object)).toHaveLength(500)
+})
