@@ -152,8 +152,8 @@ export class DecodedChunks implements ChunkSource {
   }
 }
 
-/** Bytes that are read and pass all filters without a turn for other streams and calls: they may be hundreds of events. */
-const atOnce = 16 * 1024
+/** Bytes that are read and pass all filters without a turn for other streams and calls: they may be a thousand events. */
+const atOnce = 64 * 1024
 
 const joined = (parts: readonly Buffer[]): Buffer => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
 
