@@ -42,7 +42,7 @@ export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): 
               ? 'degraded'
               : 'healthy',
         generation: registry.generation.number,
-        uptime_seconds: Math.floor((Date.now() - use(kernelServices.runtime).startedAt) / 1000),
+        uptime_seconds: Math.floor(process.uptime()),
         wires: registry.generation.wires.paths,
         modules: {
           total: modules.length,

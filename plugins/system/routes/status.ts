@@ -52,13 +52,13 @@ export function addStatusRoute(
     summary: 'The state of the gateway: health of its parts, traffic, memory',
     returns: status,
     async handle() {
-      const { version, startedAt } = use(kernelServices.runtime)
+      const { version } = use(kernelServices.runtime)
       const components = await componentsOf(context, storeAnswers)
       const { failedKeys, signups } = use(kernelServices.refusals)
       const { rss, heapUsed } = process.memoryUsage()
       return {
         status: worst(components),
-        uptime_seconds: Math.floor((Date.now() - startedAt) / 1000),
+        uptime_seconds: Math.floor(process.uptime()),
         version,
         generation: use(kernelServices.registry).generation.number,
         total_requests: traffic.calls,
