@@ -9,19 +9,23 @@ type Answer = (req: IncomingMessage, res: ServerResponse) => void
  * what a client sends without waiting for answers, hundreds of requests of one read, and they would keep all other clients waiting.
  */
 export function oneByOne(answer: Answer): Answer {
-  const latest = new WeakMap<Socket, ServerResponse>()
+  /** The last answer that waits on a connection. Others are not kept: what they hold would outlive its call. */
+  const last = new WeakMap<Socket, ServerResponse>()
   return (req, res) => {
     const { socket } = req
     // Node gives its socket to an answer when those before it have left.
-    const before = res.socket ? undefined : latest.get(socket)
-    latest.set(socket, res)
+    const before = res.socket ? undefined : (last.get(socket) ?? underWay(socket))
     if (!before) {
       answer(req, res)
       return
     }
+    last.set(socket, res)
     const take = contain('a request that waited', () => {
       if (socket.destroyed) return
-      if (latest.get(socket) === res) socket.resume()
+      if (last.get(socket) === res) {
+        last.delete(socket)
+        socket.resume()
+      }
       answer(req, res)
     })
     before.once('close', () => setImmediate(take))
@@ -29,3 +33,8 @@ export function oneByOne(answer: Answer): Answer {
     process.nextTick(() => socket.pause())
   }
 }
+
+/** The answer that has the socket, which Node notes there. */
+const underWay = (
+  socket: Socket & { readonly _httpMessage?: ServerResponse | null },
+): ServerResponse | undefined => socket._httpMessage ?? undefined
