@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { adminKey } from '../../../test/harness.ts'
 import { freePort, runPlugin, shoutPackage } from '../../../test/shout.ts'
 import { runProgram } from './program.ts'
@@ -48,17 +48,20 @@ test('one that does not end is killed at the limit with what it started, and wha
   await expect(run).rejects.toThrow(
     /it took longer than 1\.5 seconds.*--timeout.*output: fetching the last thing/,
   )
-  await vi.waitFor(async () => expect(await isRunning()).toBe(false))
+  await expect.poll(isRunning).toBe(false)
 })
 
 test('one that is given up is killed with what it started', async () => {
   const file = await endless('it')
   const given = new AbortController()
+  const giveUp = (): void => given.abort(new Error('enough'))
+  onTestFinished(giveUp)
   const run = runProgram(file, [], { name: 'it', cwd: folder, limitMs: 60_000, signal: given.signal })
-  await vi.waitFor(async () => expect(await isRunning()).toBe(true))
-  given.abort(new Error('enough'))
-  await expect(run).rejects.toThrow('enough')
-  await vi.waitFor(async () => expect(await isRunning()).toBe(false))
+  const ended = expect(run).rejects.toThrow('enough')
+  await expect.poll(isRunning).toBe(true)
+  giveUp()
+  await ended
+  await expect.poll(isRunning).toBe(false)
 })
 
 test('an npm that hangs ends the command with its last words, and nothing is changed', async () => {
@@ -74,6 +77,6 @@ test('an npm that hangs ends the command with its last words, and nothing is cha
     code: 1,
     result: { error: expect.stringMatching(/npm pack took longer.*fetching the last thing/) },
   })
-  await vi.waitFor(async () => expect(await isRunning()).toBe(false))
+  await expect.poll(isRunning).toBe(false)
   expect((await runPlugin(folder, env, 'list')).result).toMatchObject({ total: 0 })
 })
