@@ -1,6 +1,6 @@
-import { setImmediate as turnEnds } from 'node:timers/promises'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { letsOthersIn } from '../../../test/lets-others-in.ts'
 import { CollectionIndex } from '../library/index-of-collection.ts'
 import { Bm25 } from './bm25.ts'
 import { fused } from './fusion.ts'
@@ -23,16 +23,10 @@ describe('the passages of a question', () => {
 
   test('others have their turn while a long document is taken in', async () => {
     const long = new CollectionIndex()
-    let isIn = false
     // Each of these characters has eighteen letters in the form that terms are told apart by.
     const text = '\ufdfa'.repeat(200_000)
     const all = long.put({ id: 'long', format: 'text', updated_at: '' }, { title: 'Long', text })
-    const ended = all.then(() => {
-      isIn = true
-    })
-    await turnEnds()
-    expect(isIn).toBe(false)
-    await ended
+    expect(await letsOthersIn(all)).toBe(true)
     expect(long.search('long', 200)).toHaveLength(167)
     long.delete('long')
     expect(long.search('long', 200)).toEqual([])

@@ -1,24 +1,12 @@
-import { setImmediate as turnEnds } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { Schemas } from '#kit'
+import { letsOthersIn } from '../../../test/lets-others-in.ts'
 import { checkedItems, linesOf } from './items.ts'
 
 const schemas = new Schemas()
 afterAll(() => schemas.close())
 
 const chat = '{"model": "m", "messages": [{"role": "user", "content": "Hello"}]}'
-
-/** Whether others had their turn while this work went on. */
-async function letsOthersIn(work: Promise<unknown>): Promise<boolean> {
-  let isOver = false
-  const ended = work.then(() => {
-    isOver = true
-  })
-  await turnEnds()
-  const wasOver = isOver
-  await ended
-  return !wasOver
-}
 
 test('others have their turn while the lines of a long file are read and checked', async () => {
   const file = Buffer.from(`${chat}\n`.repeat(100_000))

@@ -1,6 +1,6 @@
-import { setImmediate as turnEnds } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { letsOthersIn } from '../../../test/lets-others-in.ts'
 import { StepFault } from '../steps/fault.ts'
 import { Places } from '../steps/places.ts'
 import { condition, holds } from './condition.ts'
@@ -45,18 +45,6 @@ test('a workflow is refused for a circle if and only if its steps could not all 
     }),
   )
 })
-
-/** Whether others had their turn while this work went on. */
-async function letsOthersIn(work: Promise<unknown>): Promise<boolean> {
-  let isOver = false
-  const ended = work.then(() => {
-    isOver = true
-  })
-  await turnEnds()
-  const wasOver = isOver
-  await ended
-  return !wasOver
-}
 
 const asks = (pattern: string, n = 0) => ({ value: '{{input}}', op: 'matches', pattern: `${pattern}${n}` })
 const asking = (...all: object[]) =>
